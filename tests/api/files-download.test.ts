@@ -1,4 +1,4 @@
-/** Bytes of files: `GET sessions/{id}/fs/{path}:download` and `GET fs:content`. Ranges have tests of their own. */
+/** Downloads: `GET sessions/{id}/fs/{path}:download` and `GET fs:content`. Ranges are tested separately. */
 import { execFileSync } from 'node:child_process';
 import { mkdir, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,13 +28,13 @@ const raw = (path: string, headers: Record<string, string> = {}, method = 'GET')
     path: `/api/v1${path}`,
     headers: { authorization: `Bearer ${session.server.token}`, ...headers },
   });
-/** `path` as it stands in the URL. */
+/** Requests a download; `path` is in URL encoding. */
 const download = (path: string, headers?: Record<string, string>, method?: string) =>
   raw(`/sessions/${session.id}/fs/${path}`, headers, method);
 const failure = async (path: string) => JSON.parse((await download(path)).text) as unknown;
 
 describe('download', () => {
-  it('sends the file with its facts', async () => {
+  it('sends the file with its headers', async () => {
     const { etag } = (await session.ok('stat', { path: 'src/a.ts' })) as { etag: string };
     const answer = await download('src/a.ts:download');
     expect([answer.status, answer.text]).toEqual([200, 'hello']);
@@ -55,13 +55,13 @@ describe('download', () => {
     expect([head.status, head.text, head.headers['content-length']]).toEqual([200, '', '5']);
   });
 
-  it('sends parts', async () => {
+  it('sends ranges', async () => {
     const part = await download('src/a.ts:download', { range: 'bytes=-4' });
     expect([part.status, part.text, part.headers['content-range']]).toEqual([206, 'ello', 'bytes 1-4/5']);
     expect((await download('src/a.ts:download', { range: 'bytes=999-' })).status).toBe(200);
   });
 
-  it('decodes the path once, and takes the last tail alone', async () => {
+  it('decodes the path a single time, and strips only the last suffix', async () => {
     expect((await download('src%2Fa.ts%3Adownload')).text).toBe('hello');
     const named = await download(`${encodeURIComponent('grüße: 1.txt')}:download`);
     expect(named.text).toBe('hi');
@@ -73,7 +73,7 @@ describe('download', () => {
     expect((await download('data:download')).headers['content-type']).toBe('application/octet-stream');
   });
 
-  it('checks in order', async () => {
+  it('checks in a fixed order', async () => {
     const at = async (path: string) => JSON.parse((await raw(path)).text) as unknown;
     expect(await at('/sessions/none/fs/a?runtime_id=')).toMatchObject({
       code: 40001,
@@ -97,15 +97,15 @@ describe('download', () => {
     '%2Fetc%2Fpasswd',
     '/etc/passwd',
     'out/secret',
-  ])('%s does not get out', async (path) => expect(await failure(`${path}:download`)).toMatchObject({ code: 41304 }));
+  ])('%s does not lead out', async (path) => expect(await failure(`${path}:download`)).toMatchObject({ code: 41304 }));
 
-  it('sends files alone', async () => {
+  it('sends only files', async () => {
     expect(await failure('src:download')).toMatchObject({ code: 40906, msg: 'path is a directory: src' });
     expect(await failure('missing:download')).toMatchObject({ code: 40409, msg: 'path not found: missing' });
     expect(await failure('pipe:download')).toMatchObject({ code: 40409 });
   });
 
-  it('has no limit of size', async () => {
+  it('has no size limit', async () => {
     await writeFile(join(root, 'large.bin'), '');
     await truncate(join(root, 'large.bin'), 3_000_000_000);
     const head = await download('large.bin:download', {}, 'HEAD');

@@ -1,4 +1,4 @@
-/** What all file actions of a session have in common: the order of their checks, and what a path may say. */
+/** Common behaviour of all file actions of a session: the order of their checks, and the accepted paths. */
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ describe('order of checks', () => {
   const at = (id: string, action: string, body?: unknown) =>
     session.server.api('POST', `/sessions/${id}/fs:${action}`, body);
 
-  it('knows the action before anything else', async () => {
+  it('validates the action first', async () => {
     expect(await at('none', 'nope', [])).toMatchObject({
       code: 40001,
       msg: 'unsupported action: fs:nope',
@@ -29,7 +29,7 @@ describe('order of checks', () => {
     });
   });
 
-  it('takes an object with runtime_id before it looks for the session', async () => {
+  it('validates that the body has a runtime_id before it resolves the session', async () => {
     const notObject = 'Invalid input: expected object, received array';
     expect(await at('none', 'stat', [])).toMatchObject({ code: 40001, msg: notObject });
     expect(await at('none', 'stat', { runtime_id: '' })).toMatchObject({
@@ -38,7 +38,7 @@ describe('order of checks', () => {
     });
   });
 
-  it('looks for the session, then the runtime, before it looks at fields', async () => {
+  it('resolves the session, then the runtime, before it validates fields', async () => {
     expect(await at('none', 'stat', { path: 1 })).toMatchObject({ code: 40401, msg: 'session none does not exist' });
     const { data } = await session.server.api('GET', `/sessions/${session.id}`);
     expect(await session.fs('stat', { path: 1, runtime_id: 'x' })).toMatchObject({
@@ -63,12 +63,12 @@ describe('paths', () => {
     expect(await session.fs('stat', { path })).toMatchObject({ code: 41304, msg });
   });
 
-  it('refuses an absolute path inside too, and a NUL character at its field', async () => {
+  it('refuses an absolute path inside too, and reports a NUL character at its field', async () => {
     expect(await session.fs('stat', { path: join(session.root, 'src') })).toMatchObject({ code: 41304 });
     expect(await session.fs('stat', { path: 'a\0b' })).toMatchObject({ code: 40001, details: [{ path: 'path' }] });
   });
 
-  it('follows links that stay inside, and keeps their spelling', async () => {
+  it('follows links that stay inside, and returns their spelling', async () => {
     expect(await session.ok('stat', { path: './lnk//a.ts' })).toMatchObject({
       path: 'lnk/a.ts',
       kind: 'file',
@@ -77,11 +77,11 @@ describe('paths', () => {
     expect(await session.ok('stat', { path: 'lnk' })).toMatchObject({ kind: 'symlink', is_symlink_to: 'src' });
   });
 
-  it('shows a broken link', async () => {
+  it('returns a broken link', async () => {
     expect(await session.ok('stat', { path: 'broken' })).toMatchObject({ kind: 'symlink', is_symlink_to: 'nowhere' });
   });
 
-  it('does not find what is missing or below a file', async () => {
+  it('does not find a missing path or one below a file', async () => {
     for (const path of ['missing', 'src/a.ts/x', 'broken/x']) {
       expect(await session.fs('stat', { path })).toMatchObject({ code: 40409, msg: `path not found: ${path}` });
     }

@@ -1,4 +1,4 @@
-/** `fs:open`, `fs:open-in` and `fs:reveal` with programs of the test's own on PATH. */
+/** `fs:open`, `fs:open-in` and `fs:reveal` with the test's programs on PATH. */
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => session.close());
 
-/** Programs that write down their arguments. */
+/** Installs programs that record their arguments. */
 beforeEach(async () => {
   const bin = join(session.outside, `bin-${++round}`);
   told = join(session.outside, `told-${round}`);
@@ -36,23 +36,23 @@ beforeEach(async () => {
 
 const started = () => eventually(async () => (await readFile(told, 'utf8')).trimEnd().split('\n'));
 
-it.runIf(process.platform === 'linux')('starts the program of the system', async () => {
+it.runIf(process.platform === 'linux')("starts the system's program", async () => {
   expect(await session.fs('open', { path: 'src' })).toMatchObject({ code: 0, data: { opened: true } });
   expect(await started()).toEqual(['xdg-open', join(root, 'src')]);
 });
 
-it.runIf(process.platform === 'linux')('reveals in the parent', async () => {
+it.runIf(process.platform === 'linux')('reveals in the parent directory', async () => {
   expect(await session.fs('reveal', { path: "src/it's.ts" })).toMatchObject({ code: 0, data: { revealed: true } });
   expect(await started()).toEqual(['xdg-open', join(root, 'src')]);
 });
 
-it('passes the path through the shell of the editor setting unharmed', async () => {
+it('passes the path through the shell of the editor setting unchanged', async () => {
   env.EDITOR = 'editor --flag';
   expect(await session.fs('open', { path: "src/it's.ts", line: 3 })).toMatchObject({ code: 0 });
   expect(await started()).toEqual(['editor', '--flag', join(root, "src/it's.ts")]);
 });
 
-it('opens in an editor that is there', async () => {
+it('opens in an installed editor', async () => {
   const body = { path: "src/it's.ts", line: 3 };
   expect(await session.fs('open-in', { app_id: 'vscode', ...body })).toMatchObject({ code: 0, data: { opened: true } });
   expect(await started()).toEqual(['code', '-g', `${join(root, "src/it's.ts")}:3`]);
@@ -62,12 +62,12 @@ it('opens in an editor that is there', async () => {
   });
 });
 
-it('says what it cannot start', async () => {
+it('reports a program that cannot be started', async () => {
   env.PATH = session.outside;
   expect(await session.fs('reveal', { path: 'src' })).toMatchObject({ code: 50001 });
 });
 
-it('checks fields, then the path, before it starts anything', async () => {
+it('checks fields, then the path, before it starts a program', async () => {
   expect(await session.fs('open-in', { app_id: 'emacs', path: 'out' })).toMatchObject({
     code: 40001,
     details: [{ path: 'app_id' }],

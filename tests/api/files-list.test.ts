@@ -29,7 +29,7 @@ const list = async (body: Record<string, unknown> = {}): Promise<FileList> =>
 const names = async (body: Record<string, unknown> = {}) => (await list(body)).items.map(({ name }) => name);
 
 describe('entries', () => {
-  it('have the facts of their kind', async () => {
+  it('have the attributes of their kind', async () => {
     await write({ 'src/a.ts': 'abc' });
     await symlink('src', join(root, 'link'));
     const { items, truncated } = await list();
@@ -43,7 +43,7 @@ describe('entries', () => {
     expect((await list({ path: 'link' })).items).toMatchObject([{ path: 'link/a.ts', kind: 'file', size: 3 }]);
   });
 
-  it('need a directory', async () => {
+  it('require a directory', async () => {
     await write({ 'a.ts': '' });
     for (const path of ['a.ts', 'missing']) {
       expect(await session.fs('list', { path })).toMatchObject({ code: 40409, msg: `path not found: ${path}` });
@@ -53,16 +53,16 @@ describe('entries', () => {
     expect(await session.fs('list')).toMatchObject({ code: 40409, msg: 'path not found: .' });
   });
 
-  it('leave out links that lead outside only when they are followed', async () => {
+  it('include links that lead outside, which cannot be followed', async () => {
     await symlink(session.outside, join(root, 'out'));
     expect(await names()).toEqual(['out']);
     expect(await session.fs('list', { path: 'out' })).toMatchObject({ code: 41304 });
   });
 });
 
-describe('order and cut', () => {
+describe('order and truncation', () => {
   const sorted = async (sort: string) => (await names({ sort })).join(' ');
-  it('sorts before it cuts', async () => {
+  it('sorts before it truncates', async () => {
     await write({ 'b.ts': '1', 'A.ts': '333', 'c/x': '', 'ä.ts': '22' });
     await symlink('b.ts', join(root, 'd'));
     for (const [index, name] of ['c', 'b.ts', 'A.ts', 'ä.ts'].entries()) await utimes(join(root, name), 1, 100 + index);
@@ -78,7 +78,7 @@ describe('order and cut', () => {
     expect(await list({ limit: 5 })).toMatchObject({ truncated: false });
   });
 
-  it('walks real directories below, each cut by itself', async () => {
+  it('walks real directories below, each truncated separately', async () => {
     await write({ 'a/1': '', 'a/2': '', 'a/deep/3': '', 'b/empty/4': '' });
     await rm(join(root, 'b/empty/4'));
     await symlink('a', join(root, 'link'));
@@ -104,14 +104,14 @@ describe('order and cut', () => {
 });
 
 describe('filters', () => {
-  it('hides names that begin with a dot, and .git even then', async () => {
+  it('hides names that begin with a dot, and .git in any case', async () => {
     await write({ '.env': '', a: '', '.git/HEAD': 'ref: refs/heads/main' });
     expect(await names()).toEqual(['a']);
     expect(await names({ show_hidden: true })).toEqual(['.env', 'a']);
     expect(await names({ show_hidden: true, follow_gitignore: false })).toEqual(['.git', '.env', 'a']);
   });
 
-  it('ignores what ignore files say, without a repository too', async () => {
+  it('omits entries that ignore files match, without a repository too', async () => {
     await write({ '.gitignore': '*.log\nbuild/\n', 'a.log': '', 'b.ts': '', 'build/x': '', 'src/c.log': '' });
     expect(await names()).toEqual(['src', 'b.ts']);
     expect(await names({ path: 'build' })).toEqual([]);
@@ -119,7 +119,7 @@ describe('filters', () => {
     expect(await names({ path: 'build', follow_gitignore: false })).toEqual(['x']);
   });
 
-  it('reads an ignore file through a link inside the workspace, and none through a link that leads outside', async () => {
+  it('reads an ignore file through a link inside the workspace, but not through one that leads outside', async () => {
     const outside = join(session.outside, 'patterns');
     await writeFile(outside, '*.log\n');
     await write({ patterns: '*.log\n', 'a.log': '', 'src/b.log': '' });
@@ -138,7 +138,7 @@ describe('filters', () => {
     }
   });
 
-  it('keeps ignored entries that a glob allows, and the way to them', async () => {
+  it('includes ignored entries that a glob allows, and their parents', async () => {
     await write({ '.gitignore': 'build/\n*.log\n', 'build/keep/a.js': '', 'build/b.js': '', 'c.log': '', 'd.log': '' });
     const body = { depth: 3, allow_ignored_globs: ['build/keep/*.js', 'c.log'] };
     const { items, children_by_path } = await list(body);
@@ -150,7 +150,7 @@ describe('filters', () => {
     expect(await names({ ...body, exclude_globs: ['build'] })).toEqual(['c.log']);
   });
 
-  it('leaves out and does not enter what a glob excludes', async () => {
+  it('omits and does not enter entries that a glob excludes', async () => {
     await write({ 'a.ts': '', 'a.js': '', 'dist/b.ts': '', 'src/dist/c.ts': '', 'src/gen/d.ts': '' });
     expect(await names({ exclude_globs: ['*.js', 'dist/'] })).toEqual(['src', 'a.ts']);
     const { children_by_path } = await list({ depth: 2, exclude_globs: ['src/gen', '/a.ts'] });
@@ -163,7 +163,7 @@ describe('filters', () => {
 });
 
 describe('fs:list_many', () => {
-  it('tells of each path by itself', async () => {
+  it('returns a result or an error for each path', async () => {
     await write({ 'src/a.ts': '', 'src/b.ts': '', 'lib/c.ts': '' });
     await symlink(session.outside, join(root, 'out'));
     const data = fileListsSchema.parse(
@@ -181,13 +181,13 @@ describe('fs:list_many', () => {
     expect(none).toMatchObject({ truncated_paths: [], partial_errors: {} });
   });
 
-  it('takes 1 to 100 paths', async () => {
+  it('accepts 1 to 100 paths', async () => {
     expect(await session.fs('list_many', { paths: [] })).toMatchObject({ code: 40001, details: [{ path: 'paths' }] });
     expect(await session.fs('list_many', { paths: Array(101).fill('a') })).toMatchObject({ code: 40001 });
   });
 });
 
-it('finds the first of many entries, whatever order the disk has them in', async () => {
+it('finds the first of many entries, regardless of their order on disk', async () => {
   await mkdir(join(root, 'many'));
   const many = Array.from({ length: 3000 }, (_, index) => `many/${String(index).padStart(4, '0')}`);
   await Promise.all(many.map((path) => writeFile(join(root, path), '')));

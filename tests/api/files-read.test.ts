@@ -23,7 +23,7 @@ async function file(name: string, content: string | Uint8Array): Promise<string>
 }
 
 describe('fs:read', () => {
-  it('reads text with its facts', async () => {
+  it('reads text with its attributes', async () => {
     await file('a.ts', 'one\ntwo\n');
     const entry = await session.ok('stat', { path: 'a.ts' });
     expect(await read('./a.ts')).toEqual({
@@ -44,7 +44,7 @@ describe('fs:read', () => {
     expect(empty).not.toHaveProperty('language_id');
   });
 
-  it('keeps characters whole in windows that join without loss', async () => {
+  it('does not split characters between windows, which join without loss', async () => {
     const text = '\uFEFF中文a\u{1F600}é';
     for (const bytes of [
       Buffer.from(text),
@@ -71,7 +71,7 @@ describe('fs:read', () => {
     ['utf-16be', Buffer.from('\uFEFFgrüße', 'utf16le').swap16(), 'grüße'],
     ['utf-16le without a mark', Buffer.from('plain words', 'utf16le'), 'plain words'],
     ['latin-1', Buffer.from('déjà vu, naïve façade', 'latin1'), 'déjà vu, naïve façade'],
-  ])('shows %s as text', async (_name, bytes, text) => {
+  ])('returns %s as text', async (_name, bytes, text) => {
     await file('other', bytes);
     for (const encoding of ['auto', 'utf-8']) {
       expect(await read('other', { encoding })).toMatchObject({
@@ -87,14 +87,14 @@ describe('fs:read', () => {
       encoding: 'base64',
       is_binary: true,
     });
-    // Windows count in bytes of the UTF-8 form.
+    // Windows are measured in bytes of the UTF-8 form.
     const utf8 = Buffer.from(text);
     const [head, tail] = [await read('other', { length: 3 }), await read('other', { offset: 3 })];
     expect(head.truncated).toBe(true);
     expect(Buffer.from(head.content + tail.content)).toEqual(utf8);
   });
 
-  it('gives binary files as base64, or not at all', async () => {
+  it('returns binary files as base64, or not at all', async () => {
     const bytes = Buffer.from([1, 0, 2, 0, 0, 3, 250]);
     await file('b.png', bytes);
     const answer = await read('b.png', { offset: 2, length: 3 });
@@ -108,7 +108,7 @@ describe('fs:read', () => {
     expect(await read('a.ts', { encoding: 'base64' })).toMatchObject({ is_binary: false, encoding: 'base64' });
   });
 
-  it('takes files of 10 MiB and none above', async () => {
+  it('accepts files of up to 10 MiB', async () => {
     await file('large', '');
     await truncate(join(root, 'large'), 10_485_761);
     expect(await session.fs('read', { path: 'large', length: 1 })).toMatchObject({
@@ -119,7 +119,7 @@ describe('fs:read', () => {
     expect(await read('large', { length: 1 })).toMatchObject({ size: 10_485_760, truncated: true });
   });
 
-  it('needs a regular file, and waits for no pipe', async () => {
+  it('requires a regular file, and does not block on a pipe', async () => {
     execFileSync('mkfifo', [join(root, 'pipe')]);
     await symlink('/dev/zero', join(root, 'zero'));
     expect(await session.fs('read', { path: '.' })).toMatchObject({ code: 40906, msg: 'path is a directory: .' });
@@ -141,7 +141,7 @@ describe('fs:read', () => {
 });
 
 describe('fs:stat and fs:stat_many', () => {
-  it('shows the work directory by its name', async () => {
+  it('returns the work directory by its name', async () => {
     const { size: _size, ...entry } = { size: 0, ...((await session.ok('stat', { path: '.' })) as object) };
     expect(entry).toMatchObject({ path: '.', name: 'work', kind: 'directory' });
     expect(entry).not.toHaveProperty('mime');
@@ -154,7 +154,7 @@ describe('fs:stat and fs:stat_many', () => {
     expect(await session.ok('stat', { path: 'X.TSX' })).toMatchObject({ language_id: 'typescriptreact' });
   });
 
-  it('answers for many paths, null for what is missing', async () => {
+  it('returns many paths, null for missing ones', async () => {
     const paths = ['./a.ts', 'missing', '.', 'a.ts/below'];
     const { entries } = (await session.ok('stat_many', { paths })) as { entries: Record<string, unknown> };
     expect(Object.keys(entries).toSorted()).toEqual(paths.toSorted());
@@ -162,7 +162,7 @@ describe('fs:stat and fs:stat_many', () => {
     expect(entries['./a.ts']).not.toHaveProperty('mime');
   });
 
-  it('fails whole with the first path that leads outside', async () => {
+  it('fails as a whole with the first path that leads outside', async () => {
     await symlink(session.outside, join(root, 'out'));
     expect(await session.fs('stat_many', { paths: ['a.ts', 'out/x', '../y'] })).toMatchObject({
       code: 41304,
@@ -175,14 +175,14 @@ describe('fs:mkdir', () => {
   const make = (path: string, recursive?: boolean) =>
     session.fs('mkdir', { path, ...(recursive === undefined ? {} : { recursive }) });
 
-  it('makes one directory, and parents when asked to', async () => {
+  it('creates one directory, and parents on request', async () => {
     expect(await make('new')).toMatchObject({ code: 0, data: { path: 'new', name: 'new', kind: 'directory' } });
     expect(await make('x/y/z')).toMatchObject({ code: 40409, msg: 'parent not found: x/y/z' });
     expect(await make('x/y/z', true)).toMatchObject({ code: 0, data: { path: 'x/y/z', name: 'z' } });
     expect((await stat(join(root, 'x/y/z'))).mode & 0o777).toBe(0o777 & ~process.umask());
   });
 
-  it('says what is there already', async () => {
+  it('reports an existing path', async () => {
     await symlink('nowhere', join(root, 'broken'));
     await symlink('new', join(root, 'to-new'));
     for (const path of ['new', '.', 'a.ts', 'broken', 'to-new']) {
@@ -197,7 +197,7 @@ describe('fs:mkdir', () => {
     }
   });
 
-  it('makes nothing outside', async () => {
+  it('creates no directory outside', async () => {
     for (const recursive of [false, true]) {
       expect(await make('out/x', recursive)).toMatchObject({ code: 41304 });
       expect(await make('out', recursive)).toMatchObject({ code: 41304 });

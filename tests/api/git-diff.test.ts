@@ -35,14 +35,14 @@ describe('tracked files', () => {
     expect(truncated).toBe(false);
   });
 
-  it('is empty for what has not changed, is ignored, or was only touched', async () => {
+  it('is empty for a file that is unchanged, ignored, or only touched', async () => {
     await repository.write({ a: 'a\n', '.gitignore': 'ignored\n' });
     await repository.commit();
     await repository.write({ a: 'a\n', ignored: 'x\n' });
     for (const path of ['a', 'ignored', '.']) expect(await diff(path)).toEqual({ path, diff: '', truncated: false });
   });
 
-  it('a deleted file is its removal, a renamed one an addition and a deletion', async () => {
+  it('a deleted file is a deletion, a renamed one an addition and a deletion', async () => {
     await repository.write({ gone: 'x\n', from: lines(20) });
     await repository.commit();
     await rm(join(session.root, 'gone'));
@@ -53,7 +53,7 @@ describe('tracked files', () => {
     expect((await diff('.')).diff).not.toContain('rename');
   });
 
-  it('a directory is all tracked changes beneath', async () => {
+  it('a directory has all tracked changes below it', async () => {
     await repository.write({ 'src/a': '1\n', 'src/deep/b': '1\n', c: '1\n' });
     await repository.commit();
     await repository.write({ 'src/a': '2\n', 'src/deep/b': '2\n', c: '2\n', 'src/new': '1\n' });
@@ -63,7 +63,7 @@ describe('tracked files', () => {
     expect(await names('.')).toEqual(['c', 'src/a', 'src/deep/b']);
   });
 
-  it('headers name the path in the repository, whatever it configures', async () => {
+  it('headers contain the path in the repository, regardless of its configuration', async () => {
     await repository.write({ 'sub/a': '1\n' });
     await repository.commit();
     await repository.write({ 'sub/a': '2\n' });
@@ -86,7 +86,7 @@ describe('tracked files', () => {
     expect(gitDiffSchema.parse(data).diff).toMatch(/^diff --git a\/sub\/a b\/sub\/a\n/);
   });
 
-  it('follows links that stay inside, and shows a link as its text', async () => {
+  it('follows links that stay inside, and returns a link as its text', async () => {
     await repository.write({ 'src/a': '1\n' });
     await symlink('src', join(session.root, 'lnk'));
     await symlink('a', join(session.root, 'src/to-a'));
@@ -99,7 +99,7 @@ describe('tracked files', () => {
   });
 });
 
-describe('files that git does not know', () => {
+describe('untracked files', () => {
   it.each<[string, string | Uint8Array]>([
     ['text', 'one\ntwo\n'],
     ['one line', 'one\n'],
@@ -110,7 +110,7 @@ describe('files that git does not know', () => {
     ['we"ird\t\\name', 'x\n'],
     ['binary', new Uint8Array([1, 0, 2])],
     ['windows', 'a\r\nb\r\n'],
-  ])('%j is a whole file as git writes it', async (name, content) => {
+  ])('%j is a whole file as git prints it', async (name, content) => {
     await repository.commit();
     await repository.write({ [name]: content });
     const { diff: text } = await diff(name);
@@ -119,7 +119,7 @@ describe('files that git does not know', () => {
     expect(text).toBe(expected.replace(/^index .*\n/m, ''));
   });
 
-  it('keeps the mode, shows a link as its text, and a pipe as nothing', async () => {
+  it('preserves the mode, returns a link as its text, and an empty diff for a pipe', async () => {
     await repository.commit();
     await repository.write({ script: '#!/bin/sh\n' });
     await chmod(join(session.root, 'script'), 0o755);
@@ -142,7 +142,7 @@ describe('files that git does not know', () => {
   });
 });
 
-it('what is neither there nor changed is not found; links out are refused before git is asked', async () => {
+it('a path that neither exists nor changed is not found; links out are refused before git runs', async () => {
   await repository.commit();
   expect(await session.fs('diff', { path: 'a/b' })).toMatchObject({ code: 40409, msg: 'path not found: a/b' });
   await writeFile(join(session.outside, 'secret'), 'secret');
@@ -156,7 +156,7 @@ it('what is neither there nor changed is not found; links out are refused before
 describe('large diffs', () => {
   const bytes = (text: string) => Buffer.byteLength(text);
 
-  it.each([0, 1, 2])('are cut at 1 MiB and at a character (%i)', async (shift) => {
+  it.each([0, 1, 2])('are truncated at 1 MiB and at a character boundary (%i)', async (shift) => {
     await repository.write({ a: 'x\n' });
     await repository.commit();
     await repository.write({
@@ -172,7 +172,7 @@ describe('large diffs', () => {
     }
   });
 
-  it('are whole at 1 MiB exactly', async () => {
+  it('are complete at exactly 1 MiB', async () => {
     await repository.commit();
     await repository.write({ a: '' });
     const head = bytes('diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+\n');
@@ -193,7 +193,7 @@ describe('marks in lists', () => {
     return Object.fromEntries(items.map(({ path, git_status }) => [path, git_status]));
   };
 
-  it('tell of files and of what lies beneath directories', async () => {
+  it('include files, and directories with changes below them', async () => {
     await repository.write({
       clean: '1',
       changed: '1',
@@ -231,7 +231,7 @@ describe('marks in lists', () => {
     expect(await marks({ path: 'build/out', follow_gitignore: false })).toEqual({ 'build/out/x': 'ignored' });
   });
 
-  it('are those of the place that a link leads to', async () => {
+  it("are those of a link's target directory", async () => {
     await repository.write({ 'dir/a': '1', 'dir/b': '1' });
     await symlink('dir', join(session.root, 'lnk'));
     await repository.commit();
@@ -239,7 +239,7 @@ describe('marks in lists', () => {
     expect(await marks({ path: 'lnk' })).toEqual({ 'lnk/a': 'modified', 'lnk/b': 'clean' });
   });
 
-  it('a conflict is stronger than a change', async () => {
+  it('a conflict takes precedence over a change', async () => {
     await repository.write({ 'd/a': 'a\n', 'd/b': '1' });
     await repository.commit();
     await repository.git('checkout', '-q', '-b', 'other');

@@ -1,4 +1,4 @@
-/** Repositories built from ordinary files: git that a rule allows must not start what they name. */
+/** Repositories built from ordinary files: git in an allowed line must not start the programs that they name. */
 import { execFileSync } from 'node:child_process';
 import { access, chmod, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -13,7 +13,7 @@ const exists = (path: string) =>
   );
 
 let world: World;
-/** What a program leaves that git started: this path with the name of its directory. */
+/** A program that git started creates this path, with the name of its directory appended. */
 let mark: string;
 let evil: string;
 beforeAll(async () => {
@@ -30,7 +30,7 @@ const bareConfig = () =>
   `[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = ${evil}\n`;
 const bash = (command: string, cwd?: string) => call('Bash', { command, ...(cwd ? { cwd } : {}) });
 
-/** Runs the calls as the turns of a model; every approval is rejected. Returns how many were asked for. */
+/** Runs the calls as the turns of a model and rejects every approval. Returns the number of approval requests. */
 async function rejecting(talk: Talk, turns: ReturnType<typeof call>[][]): Promise<number> {
   const before = talk.all('event.approval.requested').length;
   let asked = before;
@@ -56,7 +56,7 @@ const parts = (folder: string) => [
 ];
 
 describe('a bare repository', () => {
-  test('the attack works where nothing stands against it', async () => {
+  test('the attack works without the protection', async () => {
     const folder = join(dirname(world.project), 'control');
     await mkdir(join(folder, 'objects'), { recursive: true });
     await mkdir(join(folder, 'refs'));
@@ -74,13 +74,13 @@ describe('a bare repository', () => {
       (folder: string) => [...parts(folder), bash('git status', folder)].map((one) => [one]),
     ],
     ['the reverse order', 'v3', (folder: string) => [[...parts(folder).toReversed(), bash('git status', folder)]]],
-  ])('written in %s: asked about, and nothing of it starts', async (_name, folder, turns) => {
+  ])('written in %s: needs approval, and no program starts', async (_name, folder, turns) => {
     const talk = await startTalk(world);
     expect(await rejecting(talk, turns(folder))).toBeGreaterThan(0);
     expect(await exists(`${mark}-${folder}`)).toBe(false);
   });
 
-  test('that came with the project: the line is asked about', async () => {
+  test('that came with the project: the line needs approval', async () => {
     const folder = join(world.project, 'shipped');
     await mkdir(join(folder, 'objects'), { recursive: true });
     await mkdir(join(folder, 'refs'));
@@ -94,7 +94,7 @@ describe('a bare repository', () => {
   });
 });
 
-test('a file that the configuration includes before it exists: the write is asked about', async () => {
+test('a file that the configuration includes before it exists: the write needs approval', async () => {
   execFileSync('git', ['config', 'include.path', '../.gitconfig'], { cwd: world.project, stdio: 'pipe' });
   const talk = await startTalk(world);
   const write = call('Write', { path: '.gitconfig', content: `[core]\n\tfsmonitor = ${evil}\n` });
@@ -116,7 +116,7 @@ describe('a repository within the project that names a program outside of it', (
   });
   const read = call('Read', { path: 'tools/monitor' });
 
-  test('an embedded one, which git enters from the top: the write is asked about', async () => {
+  test('an embedded one, which git enters from the top: the write needs approval', async () => {
     const folder = join(world.project, 'embedded');
     await mkdir(folder);
     git(folder, 'init', '--quiet');
@@ -130,7 +130,7 @@ describe('a repository within the project that names a program outside of it', (
     git(world.project, 'rm', '--quiet', '--cached', '-f', 'embedded');
   });
 
-  test('one that git does not enter: the line is asked about', async () => {
+  test('one that git does not enter: the line needs approval', async () => {
     const folder = join(world.project, 'vendor');
     await mkdir(folder);
     git(folder, 'init', '--quiet');
@@ -144,14 +144,14 @@ describe('a repository within the project that names a program outside of it', (
   });
 });
 
-test('git that would write its own configuration: the line is asked about, and nothing is started', async () => {
+test('git that would write its own configuration: the line needs approval, and no program starts', async () => {
   const talk = await startTalk(world);
   const settings = `git log -1 --format='[core]%n fsmonitor = touch ${mark}-output; false' --output=.git/config`;
   expect(await rejecting(talk, [[bash(settings)], [bash('git status')]])).toBe(1);
   expect(await exists(`${mark}-output`)).toBe(false);
 });
 
-test('git in a line that a rule approved uses no bare repository; in one that people approved it does', async () => {
+test('git in a line that a rule approved uses no bare repository; in a line that a person approved it does', async () => {
   const folder = join(world.project, 'origin.git');
   execFileSync('git', ['init', '--quiet', '--bare', folder]);
   const talk = await startTalk(world);
@@ -169,7 +169,7 @@ test('git in a line that a rule approved uses no bare repository; in one that pe
   expect(await run('git -C origin.git rev-parse --is-bare-repository', { decision: 'approved' })).toBe('true\n');
 });
 
-test('git status, log, diff and show of a work tree, a linked one and a submodule run unasked', async () => {
+test('git status, log, diff and show of a work tree, a linked one and a submodule run without approval', async () => {
   const git = (cwd: string, ...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', '-c', 'protocol.file.allow=always', ...args], {
       cwd,

@@ -81,7 +81,7 @@ describe('entries', () => {
     });
   });
 
-  it('tells of conflicts of a merge', async () => {
+  it('reports conflicts of a merge', async () => {
     await repository.write({ both: 'a\n', 'deleted there': 'a\n' });
     await repository.commit();
     await repository.git('checkout', '-q', '-b', 'other');
@@ -96,7 +96,7 @@ describe('entries', () => {
     expect(entries).toEqual({ both: 'conflicted', 'deleted there': 'conflicted', 'added twice': 'conflicted' });
   });
 
-  it('chooses by paths: a file itself, of a directory what lies beneath', async () => {
+  it('filters by paths: a file, or everything below a directory', async () => {
     await repository.write({ 'a/x': '1', 'a/y': '1', 'ab/x': '1', b: '1' });
     await repository.commit();
     await repository.write({ 'a/x': '2\n', 'a/y': '2\n', 'ab/x': '2\n', b: '2\n', 'ud/f': '1' });
@@ -119,7 +119,7 @@ describe('entries', () => {
     ['the index', ['a', 'b'], {}],
     ['both, in other files', ['a'], { b: '' }],
     ['both, in one file', ['a'], { a: 'a\n' }],
-  ])('counts lines of changes in %s as a diff against HEAD does', async (_name, staged, changed) => {
+  ])('counts lines of changes in %s like a diff against HEAD', async (_name, staged, changed) => {
     await repository.write({ a: 'x\ny\n', b: 'one\ntwo\n', c: 'c\n' });
     await repository.commit();
     await repository.write({ a: 'x\nz\nz\n', b: 'one\n' });
@@ -132,7 +132,7 @@ describe('entries', () => {
     expect({ additions, deletions }).toEqual({ additions: sum(1), deletions: sum(2) });
   });
 
-  it('leaves the index as it is', async () => {
+  it('does not change the index', async () => {
     await repository.write({ a: 'a\n', b: 'b\n' });
     await repository.commit();
     await repository.write({ a: 'a\n', b: 'c\n' });
@@ -143,8 +143,8 @@ describe('entries', () => {
   });
 });
 
-describe('places', () => {
-  it('a work directory below the top has only what is its own, relative to it', async () => {
+describe('work trees', () => {
+  it('a work directory below the top has only its own changes, relative to it', async () => {
     const top = await createRepository(join(session.root, '..', 'top'));
     await top.write({ a: '1', from: lines(20), 'sub dir/b': '1', 'sub dir/c': lines(20) });
     await top.commit();
@@ -160,7 +160,7 @@ describe('places', () => {
     await rm(top.root, { recursive: true });
   });
 
-  it('a submodule has a status, of its commit and of what lies in it', async () => {
+  it('a submodule has a status, derived from its commit and its contents', async () => {
     const other = await createRepository(join(session.outside, 'other'));
     await other.write({ a: '1' });
     await other.commit();
@@ -175,7 +175,7 @@ describe('places', () => {
     expect((await status()).entries).toEqual({ 'libs/sub': 'modified' });
   });
 
-  it('a linked work tree has its own branch and changes', async () => {
+  it('a linked work tree has a separate branch and separate changes', async () => {
     await repository.write({ a: '1' });
     await repository.commit();
     const { root } = session;
@@ -186,7 +186,7 @@ describe('places', () => {
     await rm(`${root}-main`, { recursive: true });
   });
 
-  it('tells of 50,000 changed files', async () => {
+  it('reports 50,000 changed files', async () => {
     const blob = (await repository.feed('', 'hash-object', '-w', '--stdin')).trim();
     const index = Array.from({ length: 50_000 }, (_, at) => `100644 ${blob}\tdirectory-${at % 500}/${at}.txt\n`).join(
       '',
@@ -219,7 +219,7 @@ describe('branch', () => {
     expect(await status()).toMatchObject({ branch: '', ahead: 0, behind: 0 });
   });
 
-  it('is ahead of and behind what it tracks', async () => {
+  it('`ahead` and `behind` count against the upstream', async () => {
     await repository.commit('base');
     const remote = join(session.outside, 'remote');
     await repository.git('clone', '-q', '--bare', session.root, remote);
@@ -271,7 +271,7 @@ describe('where git is unavailable', () => {
     await both(/not a git repository/);
   });
 
-  it.runIf(process.getuid?.() === 0)('in a repository of somebody else', async () => {
+  it.runIf(process.getuid?.() === 0)('in a repository of another user', async () => {
     await chown(session.root, 4711, 4711);
     await both(/dubious ownership/);
   });
@@ -295,7 +295,7 @@ describe('pull request', () => {
     );
     await chmod(join(bin, 'gh'), 0o755);
     variables.PATH = `${bin}${delimiter}${process.env.PATH}`;
-    // Nothing of an earlier test is remembered any more.
+    // Expires the cache of earlier tests.
     clock.advance(60_000);
     return () => readFile(join(bin, 'calls'), 'utf8');
   };
@@ -323,7 +323,7 @@ describe('pull request', () => {
     expect((await status()).pullRequest).toBeNull();
   });
 
-  it('is asked for once a minute, and again for another branch', async () => {
+  it('is requested once a minute, and again for another branch', async () => {
     const calls = await install(print({}));
     await repository.commit();
     await status();

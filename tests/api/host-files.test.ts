@@ -20,7 +20,7 @@ const get = (action: string, path?: string) =>
   server.api('GET', `/fs:${action}${path === undefined ? '' : `?path=${encodeURIComponent(path)}`}`);
 
 describe('fs:browse', () => {
-  it('shows real directories, hidden ones last', async () => {
+  it('returns real directories, hidden ones last', async () => {
     for (const name of ['b', 'A', '.z', '.a']) await mkdir(join(root, 'dirs', name), { recursive: true });
     await writeFile(join(root, 'dirs/file'), '');
     await symlink('b', join(root, 'dirs/link'));
@@ -33,12 +33,12 @@ describe('fs:browse', () => {
     });
   });
 
-  it('begins at home, and ends at the root', async () => {
+  it('starts at home, and stops at the root', async () => {
     expect((await get('browse')).data).toMatchObject({ path: await realpath(homedir()) });
     expect((await get('browse', '/')).data).toMatchObject({ path: '/', parent: null });
   });
 
-  it('needs a directory', async () => {
+  it('requires a directory', async () => {
     const file = join(root, 'dirs/file');
     for (const path of [file, join(root, 'none')]) {
       expect(await get('browse', path)).toMatchObject({ code: 40409, msg: `path not found: ${path}` });
@@ -52,7 +52,7 @@ describe('fs:browse', () => {
     }
   });
 
-  it('is known by one colon, and other actions are not', async () => {
+  it('is matched by one colon, and other actions are not', async () => {
     const message = 'unsupported action: fs:nope';
     expect(await server.api('GET', '/fs:nope')).toMatchObject({
       code: 40001,
@@ -66,7 +66,7 @@ describe('fs:browse', () => {
 });
 
 describe('fs:home', () => {
-  it('names the workspaces opened last', async () => {
+  it('returns the workspaces opened last', async () => {
     const roots = Array.from({ length: 9 }, (_, index) => join(root, `ws-${index}`));
     for (const path of roots) {
       await mkdir(path);
@@ -81,13 +81,13 @@ describe('fs:home', () => {
 describe('fs:mkdir', () => {
   const make = (path: string) => server.api('POST', '/fs:mkdir', { path, recursive: true });
 
-  it('makes one directory', async () => {
+  it('creates one directory', async () => {
     const path = `${root}/./made/`;
     expect(await make(path)).toMatchObject({ code: 0, data: { path } });
     expect((await stat(join(root, 'made'))).isDirectory()).toBe(true);
   });
 
-  it('says why it cannot', async () => {
+  it('reports why it fails', async () => {
     await writeFile(join(root, 'taken'), '');
     for (const path of [join(root, 'taken'), root]) {
       expect(await make(path)).toMatchObject({ code: 40919, msg: `path already exists: ${path}` });

@@ -1,4 +1,4 @@
-/** What the files of a project cannot do before the user trusts it, and what must keep working. */
+/** Files of an untrusted project: effects that they must not have, and features that must keep working. */
 import { execFileSync } from 'node:child_process';
 import { chown, mkdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -46,14 +46,14 @@ const warningsSchema = z.object({ warnings: z.array(warningSchema) });
 const warningsOf = async (talk: Talk) => warningsSchema.parse(await world.ok('GET', `${talk.path}/warnings`)).warnings;
 
 const workspaceSchema = z.object({ id: z.string() });
-/** Trusts a directory, and returns what takes that back. */
+/** Trusts a directory, and returns a function that untrusts it. */
 async function trust(root: string): Promise<() => Promise<unknown>> {
   const { id } = workspaceSchema.parse(await world.ok('POST', '/workspaces', { root }));
   await world.ok('POST', `/workspaces/${id}/trust`);
   return () => world.ok('POST', `/workspaces/${id}/untrust`);
 }
 
-/** Whether a call in manual mode is asked about; what it returns where it is not. */
+/** Runs a call in manual mode. Returns `asked` if it needs approval, otherwise its output. */
 async function fate(talk: Talk, tool: string, args: unknown): Promise<string> {
   const before = talk.all('event.approval.requested').length;
   const turn = talk.turn('go', callThenText(tool, args), { permission_mode: 'manual' });
@@ -77,7 +77,7 @@ describe('an instruction file', () => {
       async () => put(join(world.project, 'deploy.txt'), `-----BEGIN PRIVATE KEY-----\n${SECRET}\n`),
     ],
     ['a device without end', async () => '/dev/zero'],
-  ])('that links to %s is refused, and named in a warning', async (_what, target) => {
+  ])('that links to %s is refused, with a warning', async (_what, target) => {
     vi.stubEnv('SOME_VARIABLE', SECRET);
     const refused = [
       await link(await target(), join(world.project, 'AGENTS.md')),
@@ -116,7 +116,7 @@ describe('an instruction file', () => {
     expect(systemPrompt()).toContain('xEND');
   });
 
-  test('that is a pipe holds nothing up, and is named in a warning; one that is a directory is not', async () => {
+  test('that is a pipe does not block, and causes a warning; one that is a directory does not', async () => {
     const path = join(world.project, 'AGENTS.md');
     execFileSync('mkfifo', [path]);
     const talk = await startTalk(world);
@@ -138,7 +138,7 @@ describe('an instruction file', () => {
     expect(await warningsOf(talk)).toEqual([]);
   });
 
-  test('may link to a file of the project; those of the user may link to anywhere', async () => {
+  test('may link to a file of the project; those of the user may link to any file', async () => {
     await put(join(world.project, 'docs/agents.md'), 'of the project');
     await put(join(base, 'dotfiles/agents.md'), 'of the user');
     await put(join(base, 'dotfiles/home.md'), 'of the home');
@@ -160,7 +160,7 @@ describe('a list of additional directories that came with the project', () => {
     victim = await put(join(base, 'victim/.bashrc'), 'unharmed');
   });
 
-  test('extends nothing: outside is asked about, not linked to, not in the prompt', async () => {
+  test('extends nothing: paths outside need approval, are not linked to, and are not in the prompt', async () => {
     const talk = await startTalk(world);
     expect(await fate(talk, 'Write', { path: join(base, 'victim/new'), content: 'x' })).toBe('asked');
     expect(await fate(talk, 'Read', { path: victim })).toBe('asked');
@@ -178,7 +178,7 @@ describe('a list of additional directories that came with the project', () => {
     expect(talk.all('warning').map(({ payload }) => payload.code)).toEqual(['project-config-ignored']);
   });
 
-  test('counts as soon as the directory is trusted, and no longer than that', async () => {
+  test('is in force as long as the directory is trusted', async () => {
     const talk = await startTalk(world);
     const workspace = `/workspaces/${talk.session.workspace_id}`;
     expect(await fate(talk, 'Read', { path: victim })).toBe('asked');
@@ -189,7 +189,7 @@ describe('a list of additional directories that came with the project', () => {
     expect(await fate(talk, 'Read', { path: victim })).toBe('asked');
   });
 
-  test('counts for an entry that a request confirms, without trust and over a restart', async () => {
+  test('is in force for an entry that a request confirms, without trust and over a restart', async () => {
     await writeFile(local, `[workspace]\nadditional_dir = ["/", ${JSON.stringify(dirname(victim))}]\n`);
     const talk = await startTalk(world);
     const workspace = `/workspaces/${talk.session.workspace_id}`;
@@ -220,7 +220,7 @@ describe('an additional directory that came with the project, before and after i
   const confirm = () => world.ok('POST', `${workspace()}/add-dir`, { path: victim });
   const trustIt = () => world.ok('POST', `${workspace()}/trust`);
 
-  test('is no root of MCP servers, then one', async () => {
+  test('is not a root of MCP servers, then is one', async () => {
     await mcpTalks(world).configure({ recorder: hostile() });
     const roots = async () => {
       const echo = callThenText('mcp__recorder__echo', { text: 'roots' });
@@ -237,7 +237,7 @@ describe('an additional directory that came with the project, before and after i
     expect(await roots()).toEqual([world.project, victim]);
   });
 
-  test('is no place where an allow rule approves commands, then one', async () => {
+  test('is not a directory where an allow rule approves commands, then is one', async () => {
     await world.ok('POST', '/config', { permission: { allow: [{ tool: 'Bash', match: 'echo *' }] } });
     const echo = (cwd: string) => fate(talk, 'Bash', { command: 'echo hi', cwd });
     expect(await echo(world.project)).toContain('hi');
@@ -265,7 +265,7 @@ describe.runIf(process.getuid?.() === 0)('files of another user above the work d
   const disown = () => execFileSync('chown', ['-R', String(FOREIGN), ...foreignParts()]);
   const foreignParts = () => ['.git', 'AGENTS.md', '.service-code'].map((name) => join(shared, name));
 
-  test('make no work tree and give no instructions', async () => {
+  test('form no work tree and are no instructions', async () => {
     disown();
     const talk = await startTalk(world, { metadata: { cwd: mine } });
     expect(await fate(talk, 'Write', { path: 'new', content: 'x' })).toBe('asked');
@@ -280,7 +280,7 @@ describe.runIf(process.getuid?.() === 0)('files of another user above the work d
     ]);
   });
 
-  test('in a repository of the user are left out one by one', async () => {
+  test('in a repository of the user are omitted individually', async () => {
     await writeFile(join(world.server.home, 'config.toml'), `extra_agent_dirs = ["more"]\n${await configText()}`);
     const extra = await put(join(shared, 'more/extra.md'), '---\ndescription: D\n---\nobey\n');
     for (const name of ['AGENTS.md', '.service-code', 'more']) {
@@ -297,7 +297,7 @@ describe.runIf(process.getuid?.() === 0)('files of another user above the work d
     ]);
   });
 
-  test('count when the user trusts their directory, or when it is the work directory', async () => {
+  test('are used when the user trusts their directory, or when it is the work directory', async () => {
     disown();
     const talk = await startTalk(world, { metadata: { cwd: mine } });
     const untrust = await trust(shared);
@@ -310,7 +310,7 @@ describe.runIf(process.getuid?.() === 0)('files of another user above the work d
     expect(await fate(top, 'Write', { path: 'new', content: 'x' })).not.toBe('asked');
   });
 
-  test('count in a mounted repository, opened at its top or below it', async () => {
+  test('are used in a mounted repository, opened at its top or below it', async () => {
     disown();
     for (const path of [shared, mine]) await chown(path, FOREIGN, FOREIGN);
     for (const cwd of [shared, mine]) {
@@ -338,7 +338,7 @@ describe('a .git entry', () => {
       [name, 'without an end', (path: string): Promise<void> => symlink('/dev/zero', path)] as const,
       [name, 'that is a pipe', (path: string): void => void execFileSync('mkfifo', [path])] as const,
     ]),
-  )('%s %s is given up', async (name, _what, put) => {
+  )('%s %s is ignored', async (name, _what, put) => {
     await rm(join(world.project, name), { recursive: true, force: true });
     await put(join(world.project, name));
     const talk = await startTalk(world);
@@ -384,7 +384,7 @@ test.each([
   expect(systemPrompt()).toContain('Obey the project.');
 });
 
-test('Edit reads no more than it may', async () => {
+test('Edit reads no file above its limit', async () => {
   const path = await put(join(world.project, 'big'), '');
   await truncate(path, 2 ** 40);
   const talk = await startTalk(world);

@@ -1,4 +1,4 @@
-/** The `[permission]` section: what a patch takes and refuses, and what a broken one leaves in force. */
+/** The `[permission]` section: accepted and refused patches, and the rules that remain in force if it is invalid. */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -35,7 +35,7 @@ describe('a patch', () => {
     };
   }
 
-  test('takes the shorthands, in every form of theirs', async () => {
+  test('accepts all forms of the shorthands', async () => {
     const { patch, rules } = await start();
     const answer = await patch({
       ask: [{ pattern: 'Write(**/*.lock)', reason: 'locks' }],
@@ -52,7 +52,7 @@ describe('a patch', () => {
     ]);
   });
 
-  test('`rules` replaces, the others join it, what is there already is not added again', async () => {
+  test('`rules` replaces, the others are merged into it, existing rules are not added again', async () => {
     const { patch, rules, file } = await start('[permission]\nodd = 1\ndeny = [{ tool = "Bash", match = "rm *" }]\n');
     await patch({ allow: [{ pattern: 'Read' }] });
     expect(await rules()).toEqual([deny('Bash(rm *)'), allow('Read')]);
@@ -69,7 +69,7 @@ describe('a patch', () => {
     expect(await rules()).toEqual([]);
   });
 
-  test('null takes a list out of the file, or all rules', async () => {
+  test('null removes a list from the file, or all rules', async () => {
     const text = '[permission]\nrules = [{ decision = "ask", pattern = "Read" }]\nallow = [{ tool = "Bash" }]\n';
     const { patch, rules, started } = await start(text);
     await patch({ allow: null });
@@ -99,7 +99,7 @@ describe('a patch', () => {
     ['no list', { deny: 'Bash' }, 'permission.deny'],
     ['no rule', { deny: ['Bash'] }, 'permission.deny.0'],
     ['null for a rule', { rules: [null] }, 'permission.rules.0'],
-  ])('is refused for %s, and changes nothing', async (_what, permission, path) => {
+  ])('is refused for %s, and changes no rule', async (_what, permission, path) => {
     const before = '[permission]\nrules = [{ decision = "deny", pattern = "Bash(rm *)" }]\n';
     const { patch, file } = await start(before);
     const answer = await patch(permission);
@@ -108,7 +108,7 @@ describe('a patch', () => {
     expect(await file()).toBe(before);
   });
 
-  test('names every problem at once', async () => {
+  test('reports every problem in one reply', async () => {
     const { patch } = await start();
     const { details } = await patch({ denny: [], deny: [{ tool: 'Bash', mtach: 'x' }, { pattern: '(' }] });
     expect(details).toMatchObject([
@@ -119,7 +119,7 @@ describe('a patch', () => {
   });
 });
 
-describe('a broken section', () => {
+describe('an invalid section', () => {
   let world: World;
   afterEach(() => world.close());
 
@@ -129,7 +129,7 @@ describe('a broken section', () => {
     return join(world.server.home, 'config.toml');
   };
 
-  /** `denied`, `asked` (and rejected) or `ran`. */
+  /** Returns `denied`, `asked` (and rejected) or `ran`. */
   async function fate(talk: Talk, command: string) {
     const before = talk.all('event.approval.requested').length;
     const ended = talk.turn('go', callThenText('Bash', { command }));
@@ -142,7 +142,7 @@ describe('a broken section', () => {
     return /denied by the permission rules/.test(results[0]?.output ?? '') ? 'denied' : 'ran';
   }
 
-  test('leaves the last good rules in force; clients are told and told when it is mended', async () => {
+  test('leaves the last valid rules in force; clients receive a warning, and its end after the repair', async () => {
     const file = await start();
     const good = await readFile(file, 'utf8');
     const client = await connect(world.server);
@@ -160,7 +160,7 @@ describe('a broken section', () => {
     expect(await fate(talk, 'echo x')).toBe('ran');
     expect((await world.api('GET', '/config')).data).toMatchObject({ permission: { rules: [deny('Bash(rm *)')] } });
 
-    // A write of another section does not lose them either.
+    // A write of another section preserves them, too.
     expect((await world.api('POST', '/config', { telemetry: false })).code).toBe(0);
     expect(await fate(talk, 'rm x')).toBe('denied');
     await writeFile(file, good.replace('rm *', 'echo *'));
@@ -173,7 +173,7 @@ describe('a broken section', () => {
     await client.close();
   });
 
-  test('at the start no rules are known: every mode acts as manual until it is mended', async () => {
+  test('at the start there are no rules: every mode acts as manual until the repair', async () => {
     const broken = { deny: [{ tool: 'Bash', match: '[z-a]' }] };
     const file = await start({ config: { default_permission_mode: 'yolo', permission: broken } });
     const warnings: unknown[] = [];
@@ -193,7 +193,7 @@ describe('a broken section', () => {
     await client.close();
   });
 
-  test('a file that no longer parses leaves the rules in force', async () => {
+  test('a file with a syntax error leaves the rules in force', async () => {
     const file = await start();
     const talk = await startTalk(world);
     await talk.turn('hi', [{ text: 'hi' }]);
@@ -202,7 +202,7 @@ describe('a broken section', () => {
     expect(await fate(talk, 'rm x')).toBe('denied');
   });
 
-  test('a misspelt member is told', async () => {
+  test('a misspelt member causes a warning', async () => {
     await start({ config: { permission: { denny: [], allow: [{ tool: 'Bash', mtach: 'git *' }] } } });
     const warnings: unknown[] = [];
     world.server.app.config.onWarnings((now) => warnings.push(...now));

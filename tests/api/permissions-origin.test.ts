@@ -1,4 +1,4 @@
-/** A server without credentials: nothing but the origin stands between a web page and the machine. */
+/** A server without credentials: only the origin check protects the machine from web pages. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ const foreign = () => [
 ];
 
 describe('--dangerous-bypass-auth', () => {
-  test('refuses every foreign origin, also where no preflight comes first', async () => {
+  test('refuses every foreign origin, also without a preflight', async () => {
     for (const origin of foreign()) {
       const requests = [
         ['GET', '/api/v1/meta'],
@@ -52,7 +52,7 @@ describe('--dangerous-bypass-auth', () => {
     }
   });
 
-  test('serves its own page, listed origins and who is no browser', async () => {
+  test('serves its page, listed origins and clients that are not browsers', async () => {
     for (const origin of [undefined, own, 'https://listed.test']) {
       const answer = await send(origin);
       expect(answer.status).toBe(200);
@@ -81,12 +81,12 @@ describe('a page of another site, without credentials', () => {
         status: 403,
       });
     }
-    // The user's own navigation and the page's own requests.
+    // The user's navigation and requests of the server's page.
     for (const site of ['none', 'same-origin']) expect((await navigate(content, site)).status).toBe(200);
   });
 
-  test('opens the page by a link; a listed origin fetches', async () => {
-    // No page is built here: the asset reader has been reached.
+  test('opens the page by a link; a listed origin may fetch', async () => {
+    // The page is not built in tests: 404 shows that the request reached the asset reader.
     expect((await navigate('/', 'cross-site')).status).toBe(404);
     expect((await navigate('/api/v1/healthz', 'cross-site')).status).toBe(200);
     const origin = 'https://listed.test';
@@ -97,7 +97,7 @@ describe('a page of another site, without credentials', () => {
   test.each([
     ['127.0.0.1', true, /^default-src 'self'; .*; frame-ancestors 'self' https:\/\/listed\.test$/],
     ['0.0.0.0', true, /^default-src 'self'; .*; frame-ancestors 'self' https:\/\/listed\.test$/],
-    // Editors frame the page.
+    // Editors embed the page in a frame.
     ['127.0.0.1', false, /^default-src 'self'; (?!.*frame-ancestors)/],
     ['0.0.0.0', false, /; frame-ancestors 'self'$/],
   ])('on %s, bypass %s, the page has the security headers, with the policy %s', async (host, bypassAuth, policy) => {
@@ -126,7 +126,7 @@ describe('a page of another site, without credentials', () => {
   });
 });
 
-test('with credentials other origins read no answer and open no socket, though the request is served', async () => {
+test('with credentials other origins read no reply and open no socket, though the request is served', async () => {
   const guarded = await startServer({ env: () => ({ SERVICE_CODE_CORS_ORIGINS: 'https://listed.test, x-listed' }) });
   try {
     const port = Number(new URL(guarded.url).port) + 1;

@@ -1,4 +1,4 @@
-/** The permission boundary over the API: what a hostile model tries, with a real server, shell and project. */
+/** The permission boundary over the API: attempts of a hostile model, with a real server, shell and project. */
 import { access, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,14 +12,14 @@ const exists = (path: string) =>
     () => false,
   );
 
-/** The request for an approval, or undefined when the turn ended without one. */
+/** Returns the request for an approval, or undefined when the turn completed without one. */
 const askedBefore = (turn: Promise<Turn>, request: Promise<ReceivedFrame>) => {
-  // The request that does not come fails when the world closes.
+  // A pending wait for the request rejects when the world closes.
   request.catch(() => undefined);
   return Promise.race([turn.then(() => undefined), request]);
 };
 
-/** What happens to a call: it runs, is denied, or somebody is asked and answers as given. */
+/** Runs a call. Returns whether it ran, was denied, or needed approval, which is answered with `answer`. */
 async function fate(
   talk: Talk,
   [tool, args]: readonly [string, unknown],
@@ -72,7 +72,7 @@ describe('configured rules', () => {
     expect(await fate(talk, bash('echo a && echo b 2>&1; pwd'))).toBe('ran');
   });
 
-  test('values in front of a command are none that its script evaluates', async () => {
+  test('variables before a command must not be evaluated by its script', async () => {
     const script = 'echo "$((PORT + 1)) $((COLUMNS - 2)) $((LINES)) $LANG"\n';
     await writeFile(join(world.project, 'start.sh'), `#!/bin/bash\n${script}`, { mode: 0o755 });
     const talk = await startTalk(world);
@@ -90,7 +90,7 @@ describe('configured rules', () => {
     expect(results).toMatchObject([{ output: '3001 78 0 C.UTF-8\n', isError: false }]);
   });
 
-  test('a denied command is found behind what only runs it', async () => {
+  test('a denied command is found after wrappers', async () => {
     const talk = await startTalk(world);
     const plain = ['/bin/rm x', 'sudo rm x', 'env X=1 rm x', 'bash -c "rm x"', 'timeout 5 rm x', 'echo "$(rm x)"'];
     const more = [
@@ -108,7 +108,7 @@ describe('configured rules', () => {
     }
   });
 
-  test('a line that cannot be read is asked about, in auto denied', async () => {
+  test('an unreadable line needs approval, and is denied in auto', async () => {
     const talk = await startTalk(world);
     for (const line of ['X=rm; $X a.txt', 'echo rm a.txt | sh', '. <(echo rm a.txt)']) {
       expect([line, await fate(talk, bash(line), { decision: 'rejected' }, 'yolo')]).toEqual([line, 'asked']);
@@ -123,7 +123,7 @@ describe('configured rules', () => {
     expect(await exists(join(world.project, 'a.txt'))).toBe(true);
   });
 
-  test('an allow rule holds in the workspace only', async () => {
+  test('an allow rule applies only in the workspace', async () => {
     const other = join(dirname(world.project), 'other');
     await mkdir(other);
     await mkdir(join(world.project, 'sub'), { recursive: true });
@@ -141,7 +141,7 @@ describe('configured rules', () => {
   });
 });
 
-describe('a `cd` at the head', () => {
+describe('a `cd` at the start', () => {
   let world: World;
   let other: string;
   beforeAll(async () => {
@@ -160,7 +160,7 @@ describe('a `cd` at the head', () => {
     expect(await exists(join(other, 'target/pwned'))).toBe(false);
   });
 
-  test('does not leave it when an earlier call of the response puts a link in its place', async () => {
+  test('does not leave it when an earlier call of the response replaces its directory by a link', async () => {
     await mkdir(join(world.project, 'sub'));
     const talk = await startTalk(world);
     const calls = [`mv sub old && ln -s ${other} sub`, 'cd sub && touch pwned'].map((command) =>
@@ -174,7 +174,7 @@ describe('a `cd` at the head', () => {
     expect(await exists(join(other, 'pwned'))).toBe(false);
   });
 
-  test('does not leave it when a link is put in its place while the approval waits', async () => {
+  test('does not leave it when its directory is replaced by a link while the approval is pending', async () => {
     await mkdir(join(world.project, 'later'));
     const talk = await startTalk(world);
     const turn = talk.turn('go', callThenText('Bash', { command: 'cd later && touch a && echo asked' }));
@@ -188,7 +188,7 @@ describe('a `cd` at the head', () => {
   });
 });
 
-describe('what is remembered', () => {
+describe('remembered approvals', () => {
   let world: World;
   let other: string;
   beforeAll(async () => {
@@ -199,7 +199,7 @@ describe('what is remembered', () => {
   });
   afterAll(() => world.close());
 
-  test('a command holds for its directory, which the journal keeps', async () => {
+  test('a command is valid for its directory, which the journal stores', async () => {
     const talk = await startTalk(world);
     expect(await fate(talk, bash('echo x > made'), session)).toBe('asked');
     expect(await fate(talk, bash('echo x > made'))).toBe('ran');
@@ -212,7 +212,7 @@ describe('what is remembered', () => {
     );
   });
 
-  test('a search outside holds for its path, whatever the pattern', async () => {
+  test('a search outside is valid for its path, regardless of the pattern', async () => {
     const talk = await startTalk(world);
     expect(await fate(talk, ['Grep', { pattern: 'hello', path: other }], session)).toBe('asked');
     expect(await fate(talk, ['Grep', { pattern: 'other', path: other }])).toBe('ran');
@@ -220,7 +220,7 @@ describe('what is remembered', () => {
     expect(await fate(talk, ['Glob', { pattern: '*', path: other }])).toBe('asked');
   });
 
-  test('a path holds for where it led', async () => {
+  test('a path is valid for its target', async () => {
     const talk = await startTalk(world);
     const link = join(world.project, 'pointer');
     await symlink(join(other, 'b.txt'), link);
@@ -235,7 +235,7 @@ describe('what is remembered', () => {
 describe("the server's own files", () => {
   let world: World;
   let home: string;
-  /** A session at the folder above home and project, under git: both lie in its workspace. */
+  /** A session in the folder that contains home and project, under git: its workspace contains both. */
   let talk: Talk;
   beforeAll(async () => {
     world = await startWorld();
@@ -249,7 +249,7 @@ describe("the server's own files", () => {
   });
   afterAll(() => world.close());
 
-  test.each(['manual', 'auto', 'yolo'])('%s: token, credentials and other sessions are nobody’s', async (mode) => {
+  test.each(['manual', 'auto', 'yolo'])('%s: token, credentials and other sessions are refused', async (mode) => {
     const stranger = await world.session();
     const paths = [
       'home/server.token',
@@ -276,7 +276,7 @@ describe("the server's own files", () => {
     ['manual', 'asked'],
     ['yolo', 'asked'],
     ['auto', 'denied'],
-  ])('%s: the configuration is not rewritten unasked', async (mode, expected) => {
+  ])('%s: the configuration is not rewritten without approval', async (mode, expected) => {
     const before = await readFile(join(home, 'config.toml'), 'utf8');
     for (const path of ['home/config.toml', 'home/AGENTS.md', 'home/mcp.json']) {
       const append = ['Write', { path, content: 'yolo = true\n', mode: 'append' }] as const;
@@ -291,7 +291,7 @@ describe("the server's own files", () => {
     ['manual', 'asked'],
     ['yolo', 'asked'],
     ['auto', 'denied'],
-  ])('%s: a session does not write beside its own journal unasked', async (mode, expected) => {
+  ])('%s: a session does not write next to its journal without approval', async (mode, expected) => {
     const { id, workspace_id } = talk.session;
     const folder = `home/sessions/${workspace_id}/${id}`;
     for (const name of ['lock.9', 'blobs/x', 'journal.ndjson.new']) {
@@ -300,13 +300,13 @@ describe("the server's own files", () => {
     }
   });
 
-  test('reading the configuration is asked about', async () => {
+  test('reading the configuration needs approval', async () => {
     for (const mode of ['manual', 'yolo']) {
       expect(await fate(talk, ['Read', { path: 'home/config.toml' }], { decision: 'rejected' }, mode)).toBe('asked');
     }
   });
 
-  test('what a project brings along as settings is not written unasked', async () => {
+  test('settings in a project are not written without approval', async () => {
     for (const path of ['project/.service-code/local.toml', '.mcp.json']) {
       for (const mode of ['manual', 'yolo']) {
         expect(await fate(talk, ['Write', { path, content: 'x' }], { decision: 'rejected' }, mode)).toBe('asked');
@@ -315,7 +315,7 @@ describe("the server's own files", () => {
   });
 });
 
-test('secrets of a project are neither read nor found, what looks like them is', async () => {
+test('secrets of a project are neither read nor found, similar files are', async () => {
   const world = await startWorld();
   try {
     const key = '-----BEGIN PRIVATE KEY-----\nneedle\n-----END PRIVATE KEY-----\n';
@@ -354,7 +354,7 @@ test('secrets of a project are neither read nor found, what looks like them is',
   }
 });
 
-test('commands get no secret of the server', async () => {
+test('commands receive no secret of the server', async () => {
   const world = await startWorld({ config: { default_permission_mode: 'yolo' } });
   process.env.SERVICE_CODE_PASSWORD = 'pass-word';
   process.env.SERVICE_WEB_SEARCH_API_KEY = 'search-key';

@@ -13,9 +13,9 @@ import { connect, type WsClient } from '#support/ws-client.ts';
 import type { Terminal } from '#schema/terminal.ts';
 
 const MIB = 1024 * 1024;
-/** What the sockets and the queue of one connection take together. */
+/** More than the sockets and the queue of one connection can hold. */
 const FULL_BYTES = 24 * MIB;
-/** A terminal's part of the queue, what it keeps for others, the unsent bytes, and what is on its way. */
+/** Limit of a terminal's share of the queue, its replay buffer, the unsent bytes, and those in flight. */
 const MEMORY_BYTES = 32 * MIB;
 
 let world: World;
@@ -35,7 +35,7 @@ function usedBytes(): number {
   return heapUsed + external;
 }
 
-/** Counts, within the server, the bytes that viewers are sent from now on. */
+/** Counts, within the server, the bytes that are sent to viewers from now on. */
 function countSent({ session_id, id }: Terminal): () => number {
   let bytes = 0;
   const terminal = world.server.app.terminals.find(session_id, id);
@@ -66,7 +66,7 @@ test('Ctrl-C reaches a program whose viewer does not read', async () => {
   await viewer.close();
 });
 
-test('100 MB into a viewer that does not read: memory is bounded, its sessions are whole, others see no delay', async () => {
+test('100 MB to a viewer that does not read: bounded memory, complete session events, no delay for others', async () => {
   const { id: busy } = await world.session();
   const terminal = await openTerminal(world, sessionId);
   const slow = await connect(world.server);
@@ -97,7 +97,7 @@ test('100 MB into a viewer that does not read: memory is bounded, its sessions a
 
   slow.resume();
   await viewed.exit();
-  // The hole shows in the numbers, and what is kept fills some of it.
+  // The gap is visible in the numbers, and the replay buffer fills a part of it.
   const seqs = viewed.frames().flatMap(({ seq }) => seq ?? []);
   expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
   const last = seqs.at(-1) ?? 0;

@@ -1,4 +1,4 @@
-/** Terminals over the WebSocket: replay, several viewers, sizes, the end. */
+/** Terminals over the WebSocket: replay, several viewers, sizes, exit. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTerminal, readTerminal, viewTerminal } from '#support/terminals.ts';
 import { startServer } from '#support/server.ts';
@@ -17,7 +17,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** A connection that is subscribed to nothing. */
+/** Opens a connection without subscriptions. */
 async function client(): Promise<WsClient> {
   const opened = await connect(world.server);
   clients.push(opened);
@@ -26,7 +26,7 @@ async function client(): Promise<WsClient> {
 const numbers = (frames: readonly ReceivedFrame[]) => frames.flatMap(({ seq }) => seq ?? []);
 const upTo = (last: number) => Array.from({ length: last }, (_, n) => n + 1);
 
-test('output is numbered without gaps, replayed from a number on, and goes to every viewer', async () => {
+test('output is numbered without gaps, replayed from a number on, and sent to every viewer', async () => {
   const terminal = await openTerminal(world, sessionId);
   const first = viewTerminal(await client(), terminal);
   expect(await first.send('attach')).toMatchObject({ code: 0, payload: { attached: true } });
@@ -42,7 +42,7 @@ test('output is numbered without gaps, replayed from a number on, and goes to ev
 
   const second = viewTerminal(await client(), terminal);
   const { payload } = await second.send('attach', { since_seq: 2 });
-  // The prompt behind the last line may have come meanwhile.
+  // The prompt after the last line may have arrived meanwhile.
   const replayed = second.frames().length;
   expect(payload).toEqual({ attached: true, replayed });
   expect(replayed).toBeGreaterThanOrEqual(before.length - 2);
@@ -57,7 +57,7 @@ test('output is numbered without gaps, replayed from a number on, and goes to ev
   await first.send('close');
 });
 
-test('attaching again replaces the attachment; detaching stops the stream and not the shell', async () => {
+test('attaching again replaces the attachment; detaching stops the stream but not the shell', async () => {
   const terminal = await openTerminal(world, sessionId);
   const connection = await client();
   const viewed = viewTerminal(connection, terminal);
@@ -82,7 +82,7 @@ test('attaching again replaces the attachment; detaching stops the stream and no
   await viewed.send('close');
 });
 
-test('a new size is seen by the program, over REST and by every viewer, once', async () => {
+test('the program, REST and every viewer receive a new size a single time', async () => {
   const terminal = await openTerminal(world, sessionId);
   const [first, second] = [viewTerminal(await client(), terminal), viewTerminal(await client(), terminal)];
   await first.send('attach');
@@ -104,7 +104,7 @@ test('a new size is seen by the program, over REST and by every viewer, once', a
   expect(await readTerminal(world, terminal)).toMatchObject({ cols: 132, rows: 43 });
 });
 
-test('the exit comes once to each attachment, is the last, and what follows is dropped', async () => {
+test('each attachment receives the exit once, as the last frame, and later input is dropped', async () => {
   const terminal = await openTerminal(world, sessionId);
   const viewed = viewTerminal(await client(), terminal);
   await viewed.send('attach');
@@ -123,7 +123,7 @@ test('the exit comes once to each attachment, is the last, and what follows is d
   expect(late.frames().at(-1)).toEqual(frames.at(-1));
 });
 
-test('closing ends it for all viewers with no code', async () => {
+test('closing ends it for all viewers, without an exit code', async () => {
   const terminal = await openTerminal(world, sessionId);
   const [first, second] = [viewTerminal(await client(), terminal), viewTerminal(await client(), terminal)];
   await first.send('attach');
@@ -134,7 +134,7 @@ test('closing ends it for all viewers with no code', async () => {
   expect(await readTerminal(world, terminal)).toMatchObject({ status: 'exited', exit_code: null });
 });
 
-test('characters are whole in every frame, and text reaches the program as it is', async () => {
+test('frames contain whole characters, and the program receives text unmodified', async () => {
   const terminal = await openTerminal(world, sessionId);
   const viewed = viewTerminal(await client(), terminal);
   await viewed.send('attach');
@@ -151,7 +151,7 @@ test('characters are whole in every frame, and text reaches the program as it is
   await viewed.send('close');
 });
 
-test('what a program writes last is there, also when it is much', async () => {
+test('the last output of a program is complete, even if it is large', async () => {
   for (let round = 0; round < 5; round += 1) {
     const terminal = await openTerminal(world, sessionId);
     const viewed = viewTerminal(await client(), terminal);
@@ -162,7 +162,7 @@ test('what a program writes last is there, also when it is much', async () => {
   }
 });
 
-test('refusals name what is wrong, in the order of the checks', async () => {
+test('refusals report the first error, in the order of the checks', async () => {
   const connection = await client();
   const send = (type: string, payload: object) => connection.send({ type, payload });
   const known = { session_id: sessionId, terminal_id: 'term_x' };
@@ -185,7 +185,7 @@ test('refusals name what is wrong, in the order of the checks', async () => {
   });
 });
 
-test('where the bind has no terminals, none is known', async () => {
+test('where the bind offers no terminals, none is found', async () => {
   const server = await startServer({ host: '0.0.0.0' });
   const connection = await connect(server);
   for (const type of ['attach', 'detach', 'close']) {

@@ -1,4 +1,4 @@
-/** How long terminals keep their session loaded. */
+/** The effect of terminals on how long their session stays loaded. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { manualClock } from '#support/manual-clock.ts';
@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const isLoaded = (id: string) => world.server.app.sessions.liveRow(id) !== undefined;
 
-/** Lets an hour pass, and each look for idle sessions be over before the next minute. */
+/** Advances the clock by an hour, and waits for each check for idle sessions before the next minute. */
 async function anHour() {
   for (let minute = 0; minute < 60; minute += 1) {
     await expect.poll(() => clock.waits().some((ms) => ms <= MINUTE_MS), { interval: 1 }).toBe(true);
@@ -30,7 +30,7 @@ async function anHour() {
   }
 }
 
-test('a running one holds its session without any viewer, an exited one does not and goes with it', async () => {
+test('a running one keeps its session loaded without any viewer, an exited one does not and is removed with it', async () => {
   const { id } = await world.session();
   const { id: idle } = await world.session();
   const terminal = await openTerminal(world, id);
@@ -46,7 +46,7 @@ test('a running one holds its session without any viewer, an exited one does not
   await viewed.exit();
   await anHour();
   await expect.poll(() => isLoaded(id)).toBe(false);
-  // The session is not loaded for that.
+  // Attaching does not load the session.
   expect(await viewed.send('attach')).toMatchObject({ code: 40414 });
   expect(isLoaded(id)).toBe(false);
   const list = z.object({ items: z.array(z.unknown()) });

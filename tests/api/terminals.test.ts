@@ -1,4 +1,4 @@
-/** Terminals over REST: where they start, with what, and how they end. */
+/** Terminals over REST: their directory, their program, and their end. */
 import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ beforeAll(async () => {
   world = await startWorld({
     env: () => ({
       ...process.env,
-      // What the machine's user has a shell do at its start is nobody's affair here.
+      // Excludes the startup files of the machine's user.
       HOME: '/nonexistent',
       SERVICE_CODE_PASSWORD: 'hunter2',
       SERVICE_MODEL_API_KEY: 'sk-1',
@@ -30,7 +30,7 @@ const create = (body: unknown, id = sessionId) => world.api('POST', `/sessions/$
 const list = async (id = sessionId) =>
   z.object({ items: z.array(terminalSchema) }).parse(await world.ok('GET', `/sessions/${id}/terminals`)).items;
 
-/** What a program prints that a terminal runs alone. */
+/** Returns the output of a terminal that only runs one program. */
 async function printed(body: object): Promise<string> {
   const terminal = await openTerminal(world, sessionId, body);
   const client = await world.watch(sessionId);
@@ -56,7 +56,7 @@ describe('a new terminal', () => {
     await world.ok('POST', `/sessions/${sessionId}/terminals/${terminal.id}:close`);
   });
 
-  it('takes a directory, a program and a size', async () => {
+  it('accepts a directory, a program and a size', async () => {
     await mkdir(join(world.project, 'deep/er'), { recursive: true });
     const terminal = await openTerminal(world, sessionId, { cwd: 'deep/er/../er', cols: 100, rows: 50 });
     expect(terminal).toMatchObject({ cwd: join(world.project, 'deep/er'), shell: PLAIN_SHELL, cols: 100, rows: 50 });
@@ -75,12 +75,12 @@ describe('a new terminal', () => {
     expect(variables.filter((line) => /hunter2|sk-1/.test(line))).toEqual([]);
   });
 
-  it('may be anywhere inside, and nowhere else', async () => {
+  it('may start in any directory inside, but not outside', async () => {
     await mkdir(join(world.project, '~'));
     await symlink('..', join(world.project, 'out'));
     await symlink('deep', join(world.project, 'in'));
     await writeFile(join(world.project, 'file'), '');
-    // The last one leaves and comes back.
+    // The last one leaves the directory and returns.
     for (const cwd of ['.', './deep', '~', 'in/er', 'deep/../in', '../project', 'out/project']) {
       const { data } = await create({ cwd, shell: '/bin/true' });
       expect(data).toMatchObject({ cwd: join(world.project, cwd) });
@@ -108,11 +108,11 @@ describe('a new terminal', () => {
     [{ cwd: '' }, 'cwd'],
     [{ cwd: 'a\0b' }, 'cwd'],
     [{ runtime_id: '' }, 'runtime_id'],
-  ])('is refused with %j, whatever the session', async (body, path) => {
+  ])('is refused with %j, for any session', async (body, path) => {
     expect(await create(body, 'session_none')).toMatchObject({ code: 40001, details: [{ path }] });
   });
 
-  it('needs a body, then a session, then a runtime', async () => {
+  it('requires a body, then a session, then a runtime', async () => {
     expect(await create(undefined)).toMatchObject({ code: 40001 });
     expect(await create({ runtime_id: 'x' }, 'session_none')).toMatchObject({
       code: 40401,
@@ -125,7 +125,7 @@ describe('a new terminal', () => {
     });
   });
 
-  it('whose program cannot be started has exited with 1 a moment later', async () => {
+  it('whose program cannot be started exits with 1 a moment later', async () => {
     const answer = await create({ shell: '/no/such/program' });
     expect(answer).toMatchObject({ code: 0, data: { status: 'running' } });
     const terminal = terminalSchema.parse(answer.data);
@@ -140,7 +140,7 @@ describe('a new terminal', () => {
 });
 
 describe('a terminal', () => {
-  it('is listed and read, also once it has exited', async () => {
+  it('is listed and readable, also after its exit', async () => {
     const { id } = await world.session();
     const first = await openTerminal(world, id);
     const second = await openTerminal(world, id);
@@ -153,7 +153,7 @@ describe('a terminal', () => {
     expect((await list(id)).map(({ status }) => status)).toEqual(['exited', 'running']);
   });
 
-  it('that a signal ended has no exit code', async () => {
+  it('that a signal terminated has no exit code', async () => {
     const terminal = await openTerminal(world, sessionId);
     const viewed = viewTerminal(await world.watch(sessionId), terminal);
     await viewed.send('attach');
@@ -162,7 +162,7 @@ describe('a terminal', () => {
     expect(await readTerminal(world, terminal)).toMatchObject({ status: 'exited', exit_code: null });
   });
 
-  it('is closed with its shell and its job, which it does not wait for', async () => {
+  it('is closed with its shell and its job, without waiting for them', async () => {
     const terminal = await openTerminal(world, sessionId, { shell: '/bin/bash' });
     const viewed = viewTerminal(await world.watch(sessionId), terminal);
     await viewed.send('attach');
@@ -177,11 +177,11 @@ describe('a terminal', () => {
     expect(await viewed.exit()).toBeNull();
     expect(await world.ok('POST', `${path}:close`, { ignored: true })).toEqual({ closed: true });
     expect(await readTerminal(world, terminal)).toEqual(closed);
-    // Both ignore the hang-up, so they are killed.
+    // Both ignore SIGHUP, so they are killed.
     await expect.poll(() => pids.filter(processAlive)).toEqual([]);
   });
 
-  it('has its own errors, in their order', async () => {
+  it('has its own errors, in a fixed order', async () => {
     const path = `/sessions/${sessionId}/terminals/term_x`;
     const missing = { code: 40414, msg: `terminal term_x does not exist in session ${sessionId}` };
     expect(await world.api('GET', path)).toMatchObject(missing);
@@ -195,7 +195,7 @@ describe('a terminal', () => {
     });
   });
 
-  it('ends with the archive of its session and is forgotten', async () => {
+  it('ends with the archiving of its session and is removed', async () => {
     const { id } = await world.session();
     const terminal = await openTerminal(world, id);
     const viewed = viewTerminal(await world.watch(id), terminal);
@@ -211,7 +211,7 @@ describe('a terminal', () => {
   });
 });
 
-describe('on a bind that others reach', () => {
+describe('on a bind that other machines can reach', () => {
   const withServer = async (
     options: TestServerOptions,
     work: (server: Awaited<ReturnType<typeof startServer>>) => unknown,
@@ -245,7 +245,7 @@ describe('on a bind that others reach', () => {
       }
     }));
 
-  it('there are when allowed', () =>
+  it('there are some when allowed', () =>
     withServer({ allowRemoteTerminals: true }, async (server) => {
       const { data } = await server.api('POST', '/sessions', { metadata: { cwd: world.project } });
       const { id } = z.object({ id: z.string() }).parse(data);

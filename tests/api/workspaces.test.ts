@@ -32,7 +32,7 @@ const list = async () =>
   z.object({ items: z.array(workspaceSchema) }).parse((await server.api('GET', '/workspaces')).data).items;
 
 describe('POST /workspaces', () => {
-  it('registers a directory with the given or its own name', async () => {
+  it('registers a directory with the given or the default name', async () => {
     const root = await project('My Proj');
     const made = await register(root);
     expect(made).toEqual({
@@ -55,7 +55,7 @@ describe('POST /workspaces', () => {
     expect((await list()).filter((workspace) => workspace.root === root)).toHaveLength(1);
   });
 
-  it('follows a link for the check and not for the root', async () => {
+  it('follows a link for the check but not for the root', async () => {
     const link = join(projects, 'link');
     await symlink(await project('target'), link);
     expect(await register(link)).toMatchObject({ root: link });
@@ -95,7 +95,7 @@ describe('POST /workspaces', () => {
 });
 
 describe('GET /workspaces', () => {
-  it('keeps the order of registration, and directories that went', async () => {
+  it('preserves the order of registration, and includes removed directories', async () => {
     const names = ['order-z', 'order-a', 'order-m'];
     for (const name of names) await register(await project(name));
     await rm(join(projects, 'order-a'), { recursive: true });
@@ -103,7 +103,7 @@ describe('GET /workspaces', () => {
     expect((await list()).map(({ name }) => name).filter((name) => name.startsWith('order'))).toEqual(names);
   });
 
-  it('has no row of its own for one workspace', async () => {
+  it('has no route for a single workspace', async () => {
     const { id } = await register(await project('single'));
     expect(await server.api('GET', `/workspaces/${id}`)).toMatchObject({ status: 404, code: 40400 });
   });
@@ -121,7 +121,7 @@ describe('GET /workspaces', () => {
 });
 
 describe('PATCH /workspaces/{id}', () => {
-  it('renames, and tells it', async () => {
+  it('renames, and publishes it', async () => {
     const client = await connect(server);
     const made = await register(await project('renamed'));
     const { data } = await server.api('PATCH', `/workspaces/${made.id}`, { name: 'New name' });
@@ -153,7 +153,7 @@ describe('PATCH /workspaces/{id}', () => {
 });
 
 describe('DELETE /workspaces/{id}', () => {
-  it('unregisters once; files, sessions and trust stay', async () => {
+  it('unregisters a single time; files, sessions and trust remain', async () => {
     const client = await connect(server);
     const root = await project('removed');
     const session = sessionSchema.parse((await server.api('POST', '/sessions', { metadata: { cwd: root } })).data);
@@ -180,7 +180,7 @@ describe('DELETE /workspaces/{id}', () => {
     await client.close();
   });
 
-  it('lasts over a restart, until a session of it is resumed', async () => {
+  it('persists over a restart, until a session of it is resumed', async () => {
     const home = await temporaryDirectory();
     const root = await project('removed-for-long');
     const first = await startServer({ home });
@@ -200,7 +200,7 @@ describe('DELETE /workspaces/{id}', () => {
 });
 
 describe('trust', () => {
-  it('is given and taken back, by the real directory, whatever the body', async () => {
+  it('is granted and revoked, by the real directory, regardless of the body', async () => {
     const root = await project('trusted');
     await symlink(root, join(projects, 'trusted-link'));
     const { id } = await register(root);
@@ -227,7 +227,7 @@ describe('trust', () => {
 });
 
 describe('events', () => {
-  it('tell a new workspace and every touch, with the whole object', async () => {
+  it('publish a new workspace and every touch, with the whole object', async () => {
     const client = await connect(server);
     const root = await project('told');
     const made = await register(root);
@@ -257,7 +257,7 @@ describe('events', () => {
 describe('sessions and the registry', () => {
   const registrySchema = z.looseObject({ workspaces: z.record(z.string(), z.json()) });
 
-  /** Edits `workspaces.json` as an older server, another one, or a later version would. */
+  /** Edits `workspaces.json` like an older server, another one, or a later version. */
   async function edit(home: string, change: (registry: z.infer<typeof registrySchema>) => void): Promise<void> {
     const file = join(home, 'workspaces.json');
     const registry = registrySchema.parse(JSON.parse(await readFile(file, 'utf8')));
@@ -290,7 +290,7 @@ describe('sessions and the registry', () => {
     await rm(home, { recursive: true, force: true });
   });
 
-  it('an unregistered workspace comes back with the first load of one of its sessions', async () => {
+  it('an unregistered workspace is restored by the first load of one of its sessions', async () => {
     const home = await temporaryDirectory();
     const root = await project('unregistered');
     const first = await startServer({ home });
@@ -311,7 +311,7 @@ describe('sessions and the registry', () => {
     expect((await second.api('GET', `/sessions/${session.id}/snapshot`)).data).toMatchObject({
       session: { metadata: { cwd: root } },
     });
-    // Reads fold the journal; what may change something loads.
+    // Reads fold the journal; a request that may change something loads the session.
     expect((await second.api('POST', `/sessions/${session.id}:abort`)).code).toBe(0);
     const created = await client.waitFor(({ type }) => type === 'event.workspace.created');
     expect(await listOf(second)).toEqual([created.payload.workspace]);
@@ -321,7 +321,7 @@ describe('sessions and the registry', () => {
     await rm(home, { recursive: true, force: true });
   });
 
-  it('an id of older data for the same root is one workspace with it, in counts, filters and new sessions', async () => {
+  it('an id of older data for the same root is an alias of the workspace, in counts, filters and new sessions', async () => {
     const home = await temporaryDirectory();
     const root = await project('aliased');
     const alias = 'wd_aliased_00000000000a';
@@ -347,7 +347,7 @@ describe('sessions and the registry', () => {
     await rm(home, { recursive: true, force: true });
   });
 
-  it('directories that only sessions know are registered at the first use', async () => {
+  it('directories that only sessions have are registered on first use', async () => {
     const home = await temporaryDirectory();
     const root = await project('adopted');
     const first = await startServer({ home });
