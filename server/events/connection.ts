@@ -150,7 +150,8 @@ export function createConnection(deps: ConnectionDeps): LiveConnection {
     send: (lane, text) => queue.sendNow(text, lane),
     room: queue.room,
     onClose(released) {
-      if (over) attempt(released);
+      // Later, because callers register the release before they open what it closes.
+      if (over) queueMicrotask(() => attempt(released));
       else releases.add(released);
     },
     session: subscriptions.channel,

@@ -23,7 +23,10 @@ export interface Client {
   send(lane: SendLane, text: string | Uint8Array): void;
   /** Resolves when the socket is below its high-water mark, or when the connection has closed. */
   room(): Promise<void>;
-  /** Registers a release of what the client opened. Called a single time on close, or immediately if already closed. */
+  /**
+   * Registers a release of what the client opened. Called a single time: on close, or after the current synchronous code
+   * if the connection has closed already.
+   */
   onClose(release: () => void): void;
   /** Returns the connection's channel for a session. */
   session(id: string): SessionChannel;

@@ -201,7 +201,12 @@ export function createWatches({ trees, use, env, log }: WatchesDeps): Watches {
     const own = clients.get(client);
     if (own) own.add(watch);
     else clients.set(client, new Set([watch]));
-    if (!met.has(client)) client.onClose(() => leave(client));
+    if (!met.has(client)) {
+      client.onClose(() => {
+        met.delete(client);
+        leave(client);
+      });
+    }
     met.add(client);
     return receiver;
   }

@@ -394,6 +394,30 @@ describe('frames', () => {
   });
 });
 
+it('what a client opens after its connection has closed is released', async () => {
+  const steps: string[] = [];
+  let proceed: (() => void) | undefined;
+  const opens = defineFrame(
+    { type: 'open', payload: z.object({}), ack: z.object({}) },
+    {
+      async handle(_payload, opener) {
+        await new Promise<void>((resolve) => (proceed = resolve));
+        opener.onClose(() => steps.push('released'));
+        steps.push('opened');
+        return {};
+      },
+    },
+  );
+  const { connect } = setup({}, [opens]);
+  const { ask, handle } = connect();
+  void ask('open', {});
+  await until(() => proceed !== undefined);
+  handle.closed();
+  proceed?.();
+  await until(() => steps.length === 2);
+  expect(steps).toEqual(['opened', 'released']);
+});
+
 describe('a peer that throws', () => {
   it('is dropped and cuts off none of those behind it', async () => {
     const { connect, publish, bus } = setup({ s1: { frames: [], live: true } });

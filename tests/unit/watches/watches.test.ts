@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createChangeWindow, type Change, type ChangeType } from '#server/watches/changes.ts';
 import type { Client } from '#server/events/frame-handler.ts';
 import { createLogger } from '#server/logging/log.ts';
@@ -18,12 +18,13 @@ const batchOf = (...paths: string[]): ChangeBatch => ({
 function fakeClient() {
   const sent: string[] = [];
   let take = () => {};
-  let release = () => {};
+  const releases: (() => void)[] = [];
+  let isOpen = true;
   const client: Client = {
     id: 'conn',
     send: (_lane, text) => void sent.push(text.toString()),
     room: () => new Promise((resolve) => (take = resolve)),
-    onClose: (callback) => void (release = callback),
+    onClose: (release) => void (isOpen ? releases.push(release) : queueMicrotask(release)),
     session: () => expect.unreachable(),
   };
   const frames = () => sent.map((text) => filesChangedSchema.parse(JSON.parse(text)));
@@ -32,7 +33,11 @@ function fakeClient() {
     await Promise.resolve();
     await Promise.resolve();
   };
-  return { client, frames, drain, close: () => release() };
+  const close = () => {
+    isOpen = false;
+    for (const release of releases.splice(0)) release();
+  };
+  return { client, frames, drain, close };
 }
 
 function setUp(report: () => Promise<void> = async () => undefined) {
@@ -99,6 +104,21 @@ describe('watches', () => {
     expect(watches.holds('s1')).toBe(false);
     await Promise.resolve();
     expect(listeners.size).toBe(0);
+  });
+
+  test('a connection that watches already and closes while it adds a watch leaves none', async () => {
+    let arm = () => {};
+    const armed = new Promise<void>((resolve) => (arm = resolve));
+    const { watches, add } = setUp(() => (watches.holds('s1') ? armed : Promise.resolve()));
+    const { client, close } = fakeClient();
+    await add(client, 's1', 'a');
+    const adding = add(client, 's2', 'b');
+    await vi.waitFor(() => expect(watches.holds('s2')).toBe(true));
+    close();
+    arm();
+    await adding;
+    expect(watches.holds('s1')).toBe(false);
+    expect(watches.holds('s2')).toBe(false);
   });
 
   test('a refused watch leaves no state, and the next attempt starts a new one', async () => {
