@@ -1,6 +1,6 @@
 /**
- * What a session keeps of the uploads its prompts named: `media/<id><extension>` of its folder and a record beside it,
- * so that nothing depends on the upload any more. A file without a record is none.
+ * Session media: copies of the uploads that a session's prompts refer to, `media/<id><extension>` in its folder with a
+ * record next to each, so that the session does not depend on the uploads. A file without a record is ignored.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -18,7 +18,7 @@ const recordSchema = z.object({
   name: z.string(),
   media_type: z.string(),
   size: z.number(),
-  /** Its name in the folder. */
+  /** File name in the folder. */
   file: z.string(),
 });
 
@@ -33,10 +33,10 @@ export interface SessionMedia {
 }
 
 const folderOf = (sessionDir: string) => join(sessionDir, 'media');
-/** An extension has no dot, so no file of another upload is called so. */
+/** An extension has no dot, so no file of another upload has this name. */
 const recordPath = (sessionDir: string, id: string) => join(folderOf(sessionDir), `${id}.meta.json`);
 
-/** Where a link stands in the place of a file there is none. */
+/** A link instead of a file is treated as missing. */
 const ABSENT = new Set(['ENOENT', 'ELOOP']);
 
 async function absent<T>(work: Promise<T>): Promise<T | undefined> {
@@ -48,7 +48,7 @@ async function absent<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** The session's copy; undefined where it has none, or its record is no more. Its bytes may be gone nevertheless. */
+/** The session's copy; undefined without one or without a valid record. Its bytes may be missing nevertheless. */
 export async function findSessionMedia(sessionDir: string, id: string): Promise<SessionMedia | undefined> {
   if (!isUploadId(id)) return undefined;
   const text = await absent(readFile(recordPath(sessionDir, id), 'utf8'));
@@ -61,12 +61,12 @@ export async function findSessionMedia(sessionDir: string, id: string): Promise<
 
 export interface OpenMedia {
   record: SessionMedia;
-  /** To be closed by who asked. */
+  /** The caller closes it. */
   file: FileHandle;
   size: number;
 }
 
-/** As `findSessionMedia`, open for reading; undefined too where the bytes are gone. No link is followed. */
+/** `findSessionMedia` with the file opened for reading; also undefined when the bytes are missing. Follows no link. */
 export async function openSessionMedia(sessionDir: string, id: string): Promise<OpenMedia | undefined> {
   const record = await findSessionMedia(sessionDir, id);
   if (!record) return undefined;
@@ -84,7 +84,7 @@ export async function openSessionMedia(sessionDir: string, id: string): Promise<
 }
 
 /**
- * Copies an upload into the session, unless it has it already; undefined when the upload is gone. What is written is
+ * Copies an upload into the session, unless it has it already; undefined when the upload was removed. Created files are
  * added to `written`.
  */
 export async function keepUpload(
@@ -108,7 +108,7 @@ export async function keepUpload(
   }
 }
 
-/** As `keepUpload`, of bytes that were made of an upload; they have an id of their own, equal ones the same. */
+/** `keepUpload` for bytes derived from an upload; their id is a hash of the bytes, so storing is idempotent. */
 export async function keepMade(
   sessionDir: string,
   { data, type, name }: { data: Uint8Array; type: string; name: string },
@@ -122,7 +122,7 @@ export async function keepMade(
   return keep(sessionDir, facts, (path) => writeFileAtomic(path, data), written);
 }
 
-/** The record last: without it the bytes are nobody's. */
+/** Writes the record last: bytes without one are ignored. */
 async function keep(
   sessionDir: string,
   facts: Omit<SessionMedia, 'path'>,
@@ -142,10 +142,10 @@ async function keep(
 }
 
 const MAX_NAME_CHARS = 100;
-/** With the id in front a name must fit into what file systems take. */
+/** A name with the id before it must not exceed the limit of file systems. */
 const MAX_NAME_BYTES = 200;
 
-/** A name for a file that people and models see, which stays inside its folder. */
+/** A file name for people and models, which cannot leave its folder. */
 function safeName(name: string): string {
   const plain = name
     .replace(/[/\\]/g, '_')
@@ -156,7 +156,7 @@ function safeName(name: string): string {
   return cut || 'attachment';
 }
 
-/** The session's copy under its own name, where an agent finds it: `attachments/<id>-<name>`. Returns the path. */
+/** Stores the copy under its name, where an agent finds it: `attachments/<id>-<name>`. Returns the path. */
 export async function attachMedia(sessionDir: string, media: SessionMedia, written: string[]): Promise<string> {
   const folder = join(sessionDir, 'attachments');
   const path = join(folder, `${media.id}-${safeName(media.name)}`);
@@ -164,7 +164,7 @@ export async function attachMedia(sessionDir: string, media: SessionMedia, writt
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const temporary = join(folder, `${media.id}.tmp-${randomUUID()}`);
   try {
-    // The same bytes need no second place on the disk.
+    // A hard link, so that the bytes are not stored twice.
     await link(media.path, temporary).catch(() => copyFile(media.path, temporary, constants.COPYFILE_FICLONE));
     await rename(temporary, path);
     written.push(path);

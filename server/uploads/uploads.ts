@@ -1,6 +1,7 @@
 /**
- * Files that clients upload, for prompts: bytes in `files/<id>` of the home, a record beside each. A record is what makes
- * an upload: written last and removed first, and read at each use, so that all servers of a home see the same ones.
+ * Store of the files that clients upload for prompts: bytes in `files/<id>` of the home, a record next to each. An
+ * upload exists if its record does: written last, removed first, and read at each use, so that all servers of a home
+ * agree.
  */
 import { randomUUID } from 'node:crypto';
 import { constants, createWriteStream } from 'node:fs';
@@ -19,17 +20,17 @@ import { iso } from '#schema/scalars.ts';
 import { uploadSchema, type Upload } from '#schema/upload.ts';
 
 const ID = /^f_[A-Za-z0-9][A-Za-z0-9_-]*$/;
-/** As long as names of files may be. */
+/** The longest file name that file systems allow. */
 const MAX_ID_CHARS = 200;
 
-/** Whether an upload can have this id; any other is never made a key or a path. */
+/** Whether an upload can have this id; others never become a key or a path. */
 export const isUploadId = (id: string): boolean => id.length <= MAX_ID_CHARS && ID.test(id);
 
 const FOLDER = 'files';
-/** An upload may be so long unless `SERVICE_CODE_UPLOAD_MAX_BYTES` is set. */
+/** Limit of an upload, unless `SERVICE_CODE_UPLOAD_MAX_BYTES` is set. */
 export const DEFAULT_MAX_BYTES = 2 ** 31;
 const LAST_TIME = 8_640_000_000_000_000;
-/** What has not been written to for so long, and has no record, is of an upload that died. */
+/** Age of the last write after which a file without a record is treated as an aborted upload. */
 const ABANDONED_MS = 24 * 60 * 60 * 1000;
 
 /** The body of an upload while it arrives. */
@@ -45,25 +46,28 @@ export interface IncomingFile {
 
 export interface OpenUpload {
   record: Upload;
-  /** To be closed by who asked. */
+  /** The caller closes it. */
   file: FileHandle;
   size: number;
 }
 
 export interface Uploads {
-  /** Takes the file of a form in; nothing is left of one that fails. Throws 40001, 41301, 50003. */
+  /**
+   * Stores the file of a form; removes all of it on failure. Throws `validation.failed`, `file.too_large`,
+   * `persistence.failure`.
+   */
   receive(form: IncomingForm): Promise<Upload>;
-  /** Undefined for what is unknown, ill-formed or expired. Throws 50003. */
+  /** Undefined for an unknown, malformed or expired id. Throws `persistence.failure`. */
   find(id: string): Promise<Upload | undefined>;
-  /** As `find`, with its bytes; undefined too where these have vanished. */
+  /** `find` with the bytes; also undefined when these are missing. */
   open(id: string): Promise<OpenUpload | undefined>;
-  /** Copies its bytes to a new file, which will last; undefined as `open`. */
+  /** Copies the bytes durably to a new file; undefined in the cases of `open`. */
   copy(id: string, path: string): Promise<Upload | undefined>;
-  /** False when there was none. Throws 50003. */
+  /** False for an unknown upload. Throws `persistence.failure`. */
   remove(id: string): Promise<boolean>;
-  /** Removes in the background what expired, or was broken off, while no server ran. */
+  /** Removes in the background uploads that expired or were aborted while no server ran. */
   startSweep(): void;
-  /** Resolves when nothing is swept any more. */
+  /** Resolves when no sweep runs any more. */
   close(): Promise<void>;
 }
 
@@ -76,14 +80,14 @@ export interface UploadsDeps {
   log: Logger;
 }
 
-/** `undefined`: never. */
+/** `undefined`: never expires. */
 function expiry(text: string | undefined, now: number): number | undefined {
   const seconds = Number(text?.trim() || Number.NaN);
   const at = now + Math.floor(seconds) * 1000;
   return seconds >= 0 && at <= LAST_TIME ? at : undefined;
 }
 
-/** Passes the bytes of a file on; fails with 41301 above `maxBytes`. */
+/** Passes the bytes of a file through; fails with `file.too_large` above `maxBytes`. */
 function atMostBytes(maxBytes: number): Transform {
   let bytes = 0;
   return new Transform({
@@ -105,12 +109,12 @@ async function storing<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Opens nothing yet. */
+/** Creates the store; opens no file. */
 export function createUploads({ home, env, documents, clock, log }: UploadsDeps): Uploads {
   const folder = join(home, FOLDER);
   const pathOf = (id: string) => join(folder, id);
   const keyOf = (id: string) => `${FOLDER}:${id}.json`;
-  /** When those that this process knows of expire. */
+  /** Expiry time of the uploads that this process has read. */
   const expiring = new Map<string, number>();
   let stopped = false;
   let sweeping: Promise<void> = Promise.resolve();
@@ -121,7 +125,7 @@ export function createUploads({ home, env, documents, clock, log }: UploadsDeps)
     await rm(pathOf(id), { force: true });
   }
 
-  /** One after the other, behind whoever found them: nobody waits for it. */
+  /** Runs sweeps serially in the background; no caller waits for them. */
   function inBackground(work: () => Promise<void>): void {
     sweeping = sweeping.then(work).catch((error: unknown) => log.warn('uploads could not be swept', { err: error }));
   }
@@ -138,7 +142,7 @@ export function createUploads({ home, env, documents, clock, log }: UploadsDeps)
   async function lookUp(id: string): Promise<Upload | undefined> {
     if (!isUploadId(id)) return undefined;
     const upload = await documents.get(keyOf(id), uploadSchema);
-    // On a file system that does not tell cases apart it may be another one's.
+    // On a case-insensitive file system the record may be that of another upload.
     if (upload?.id !== id) return undefined;
     if (upload.expires_at === undefined || Date.parse(upload.expires_at) > clock.now()) return upload;
     inBackground(() => discard(id));
@@ -153,7 +157,7 @@ export function createUploads({ home, env, documents, clock, log }: UploadsDeps)
     return target.bytesWritten;
   }
 
-  /** Of uploads that no server will finish, and of those that expired while none ran. */
+  /** Removes aborted uploads, and those that expired while no server ran. */
   async function sweepAll(): Promise<void> {
     const names = await readdir(folder).catch((error: unknown) => {
       if (errorCode(error) === 'ENOENT') return [];
@@ -207,7 +211,7 @@ export function createUploads({ home, env, documents, clock, log }: UploadsDeps)
         if (expiresAt !== undefined) expiring.set(id, expiresAt);
         return upload;
       } catch (error) {
-        // A directory that could not be synced may have the record nevertheless.
+        // If the directory's sync failed, the record may exist nevertheless.
         if (received) await documents.remove(keyOf(id)).catch(() => undefined);
         await Promise.allSettled([temporary, pathOf(id)].map((path) => rm(path, { force: true })));
         throw error;
