@@ -1,4 +1,4 @@
-/** The hooks of an event: which match, all of them run side by side, what they say together. */
+/** Runs the hooks of an event: selects the matching ones, runs them concurrently and merges their replies. */
 import { childEnvironment } from '#server/processes/child-environment.ts';
 import type { Spawn } from '#server/processes/spawn.ts';
 import type { Logger } from '#server/logging/log.ts';
@@ -8,43 +8,43 @@ import { runHook } from './run-hook.ts';
 
 export const HOOK_DEFAULT_TIMEOUT_S = 30;
 
-/** A hook of the configuration, or of who else brings some: those may name their own directory and variables. */
+/** A hook of the configuration or of a plugin; plugins may set a directory and variables. */
 export interface HookEntry extends HookConfig {
-  /** The session's unless given. */
+  /** Default: the session's directory. */
   cwd?: string;
-  /** Beside the server's own, without its secrets. */
+  /** In addition to the server's variables without its secrets. */
   env?: Record<string, string>;
 }
 
-/** Something that happened, as hooks are told of it. */
+/** An occurrence of an event, as hooks receive it. */
 export interface HookCall {
   event: HookEvent;
-  /** What matchers look at; `''` for an event that has nothing to match. */
+  /** The value for matchers; `''` for an event without one. */
   match: string;
   /** The session's directory. */
   cwd: string;
-  /** What hooks read: one JSON object. */
+  /** The hooks' standard input, as one JSON object. */
   input: Record<string, unknown>;
-  /** Kills those that still run. */
+  /** Kills the hooks that still run. */
   signal: AbortSignal;
 }
 
 export interface HookOutcome {
-  /** Why one of them says no: the first in the order of the entries. */
+  /** The reason of the first hook, in the order of the entries, that blocks. */
   blocked?: string;
-  /** What the others add, in the order of the entries. */
+  /** Texts added by the others, in the order of the entries. */
   texts: string[];
 }
 
 export interface Hooks {
-  /** Whether any hook would run; without `match` whether one might. */
+  /** Whether any hook would run; without `match`, whether one might. */
   wanted(event: HookEvent, match?: string): boolean;
-  /** Runs those that match; resolves when none runs any more. Never rejects: what goes wrong with a hook allows. */
+  /** Runs the matching hooks and resolves when all have exited. Never rejects: a failing hook allows. */
   run(call: HookCall): Promise<HookOutcome>;
 }
 
 export interface HooksDeps {
-  /** Asked at each use, so that a change counts at once. */
+  /** Called at each use, so that a change has an immediate effect. */
   entries(): readonly HookEntry[];
   /** The server's variables. */
   environment(): NodeJS.ProcessEnv;
@@ -52,7 +52,7 @@ export interface HooksDeps {
   log: Pick<Logger, 'warn'>;
 }
 
-/** Creates it; starts nothing. */
+/** Creates the runner; starts no process. */
 export function createHooks({ entries, environment, spawn, log }: HooksDeps): Hooks {
   async function runOne(entry: HookEntry, { event, cwd: sessionCwd, input, signal }: HookCall): Promise<HookReply> {
     const { command, timeout = HOOK_DEFAULT_TIMEOUT_S, cwd = sessionCwd, env } = entry;
@@ -85,7 +85,7 @@ export function createHooks({ entries, environment, spawn, log }: HooksDeps): Ho
   };
 }
 
-/** A matcher that is no regular expression matches nothing. */
+/** An invalid regular expression matches no value. */
 function matches({ matcher }: HookEntry, value: string): boolean {
   if (!matcher) return true;
   try {
@@ -95,7 +95,7 @@ function matches({ matcher }: HookEntry, value: string): boolean {
   }
 }
 
-/** The first of those that run the same command in the same directory. */
+/** Deduplicates entries with the same command and directory; the first one is used. */
 function distinct(entries: readonly HookEntry[], sessionCwd: string): HookEntry[] {
   const first = new Map<string, HookEntry>();
   for (const entry of entries) {
@@ -105,7 +105,7 @@ function distinct(entries: readonly HookEntry[], sessionCwd: string): HookEntry[
   return [...first.values()];
 }
 
-/** As commands of the model have it: nothing that asks or colours. */
+/** The environment of the model's commands: no prompts, no colours. */
 const hookEnvironment = (environment: NodeJS.ProcessEnv, cwd: string): NodeJS.ProcessEnv => ({
   GIT_TERMINAL_PROMPT: '0',
   ...childEnvironment(environment),

@@ -1,4 +1,4 @@
-/** What a hook says by its exit code and its output. */
+/** The reply of a hook, parsed from its exit code and output. */
 import { z } from 'zod';
 import { cutText, OUTPUT_MAX_CHARS, TRUNCATION_MARKER } from '#server/bounded-text.ts';
 import { tryParseJson } from '#server/json.ts';
@@ -7,13 +7,13 @@ import type { HookEnd } from './run-hook.ts';
 const BLOCKED = 2;
 
 export interface HookReply {
-  /** Why what it was asked about must not be; undefined allows. */
+  /** The reason to block; undefined allows. */
   blocked?: string;
-  /** What it adds. */
+  /** Text that the hook adds. */
   text?: string;
 }
 
-// A member that is ill-typed counts as left out, so that it takes no other along.
+// A malformed member is treated as omitted, so that the other members remain valid.
 const text = z.string().optional().catch(undefined);
 const replySchema = z.object({
   message: text,
@@ -23,7 +23,7 @@ const replySchema = z.object({
     .catch(undefined),
 });
 
-/** Within what a tool's output may have, as it goes to the model. */
+/** Trims and truncates text for the model to the limit of tool output. */
 function bounded(output: string): string {
   const trimmed = output.trim();
   if (trimmed.length <= OUTPUT_MAX_CHARS) return trimmed;
@@ -32,7 +32,7 @@ function bounded(output: string): string {
 
 const reason = (given: string | undefined) => bounded(given ?? '') || 'blocked by a hook';
 
-/** One that was stopped, or failed, allows. */
+/** Parses the reply; a hook that was stopped or failed allows. */
 export function hookReply({ exitCode, stopped, stdout, stderr }: HookEnd): HookReply {
   if (stopped) return {};
   if (exitCode === BLOCKED) return { blocked: reason(stderr) };

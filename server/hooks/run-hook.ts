@@ -1,29 +1,29 @@
-/** One command of a hook, from its start until nothing of it runs that was stopped. */
+/** Runs one command of a hook; a stopped command has exited completely when the call settles. */
 import type { Spawn, SpawnRequest } from '#server/processes/spawn.ts';
 
-/** What is read of each pipe; the rest is dropped. */
+/** Bytes read per pipe; the rest is dropped. */
 export const HOOK_PIPE_BYTES = 1024 * 1024;
-/** Between SIGTERM and SIGKILL of one that took too long. */
+/** Time between SIGTERM and SIGKILL after a time-out. */
 export const HOOK_KILL_GRACE_MS = 100;
 
 export interface HookCommand extends Pick<SpawnRequest, 'cwd' | 'env'> {
   command: string;
-  /** For its standard input. */
+  /** Written to its standard input. */
   input: string;
   timeoutMs: number;
-  /** Kills it at once. */
+  /** Kills it immediately. */
   signal: AbortSignal;
 }
 
 export interface HookEnd {
   exitCode: number;
-  /** Undefined when it ended by itself. */
+  /** Undefined when it exited without being stopped. */
   stopped: 'timeout' | 'aborted' | undefined;
   stdout: string;
   stderr: string;
 }
 
-/** Keeps the first bytes of a pipe. */
+/** Retains the first bytes of a pipe. */
 function boundedOutput() {
   const kept: Buffer[] = [];
   let room = HOOK_PIPE_BYTES;
@@ -39,8 +39,8 @@ function boundedOutput() {
 }
 
 /**
- * Runs it by `/bin/sh`: bash reads the user's `~/.bashrc` when its standard input is a socket. Rejects when it cannot be
- * started.
+ * Runs the command with `/bin/sh`: bash reads the user's `~/.bashrc` when its standard input is a socket. Rejects when
+ * it cannot be started.
  */
 export async function runHook(spawn: Spawn, request: HookCommand): Promise<HookEnd> {
   const { command, cwd, env, input, timeoutMs, signal } = request;
