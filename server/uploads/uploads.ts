@@ -1,7 +1,6 @@
 /**
- * Store of the files that clients upload for prompts: bytes in `files/<id>` of the home, a record next to each. An
- * upload exists if its record does: written last, removed first, and read at each use, so that all servers of a home
- * agree.
+ * Store of the files that clients upload for prompts: bytes in `files/<id>` of the home, a record next to each. The
+ * record decides whether an upload exists: written last, removed first, read at each use by all servers of a home.
  */
 import { randomUUID } from 'node:crypto';
 import { constants, createWriteStream } from 'node:fs';
@@ -52,10 +51,7 @@ export interface OpenUpload {
 }
 
 export interface Uploads {
-  /**
-   * Stores the file of a form; removes all of it on failure. Throws `validation.failed`, `file.too_large`,
-   * `persistence.failure`.
-   */
+  /** Stores the file of a form, or nothing. Throws `validation.failed`, `file.too_large`, `persistence.failure`. */
   receive(form: IncomingForm): Promise<Upload>;
   /** Undefined for an unknown, malformed or expired id. Throws `persistence.failure`. */
   find(id: string): Promise<Upload | undefined>;
