@@ -1,4 +1,4 @@
-/** Which domains changed, reported at most once in a window for each client that changes them. */
+/** Reports changed configuration domains, debounced: at most once per window and client. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '#server/clock.ts';
 import type { Caller } from '#schema/caller.ts';
@@ -6,19 +6,19 @@ import type { EffectiveConfig } from './effective.ts';
 
 export const CHANGE_WINDOW_MS = 200;
 
-/** No domains of the API. */
+/** Domains that are not part of the API. */
 const UNNAMED: ReadonlySet<string> = new Set(['cloud']);
 
 export interface ChangeWindow {
-  /** To be called after every change of any layer; `by` is the client that made it. */
+  /** Must be called after each change of any layer; `by` is the client that made it. */
   look(by?: Caller): void;
   close(): void;
 }
 
 /**
- * `emit` gets the sorted names of the domains that differ from the last time it was called, and the client that made all
- * these changes; undefined for edits of the file. A change by another client ends the window, so that none hides behind
- * another. `seen` gets those of each change immediately.
+ * `emit` receives the sorted names of the domains that differ from its last call, and the client that made all these
+ * changes (undefined for edits of the file). A change by another client ends the window, so that each is attributed
+ * correctly. `seen` receives the names of each change immediately.
  */
 export function createChangeWindow(
   clock: Clock,

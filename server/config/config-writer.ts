@@ -4,11 +4,11 @@ import { writeFileDurable, writeThroughLinks } from '#server/files/atomic-write.
 
 export const CONFIG_FILE = 'config.toml';
 
-/** Throws what the file system throws. */
+/** All functions throw errors of the file system. */
 export interface ConfigWriter {
-  /** Replaces the text. */
+  /** Replaces the file's text. */
   write(text: string): Promise<void>;
-  /** Writes the text that is about to lose its comments to `config.toml.bak`. */
+  /** Writes a text whose comments will be lost to `config.toml.bak`. */
   backUp(text: string): Promise<void>;
 }
 

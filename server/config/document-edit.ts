@@ -1,23 +1,23 @@
 /**
- * Edits of the text of `config.toml`: comments and untouched lines survive. The library is large and slow; what only
- * reads the text has another one.
+ * Edits the text of `config.toml`, preserving comments and unchanged lines. The library is large and slow, so code that
+ * only reads the text uses another one.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { patch, stringify, TomlFormat } from '@decimalturn/toml-patch';
 import { isTomlTable, parseToml, subTable, tableOf, type TomlTable, type TomlValue } from './document.ts';
 
-/** Tables whose entries keep the file's order, which lists show. */
+/** Tables whose entries are listed in the file's order. */
 const RECORD_TABLES = ['providers', 'models'];
 
 export interface EditedText {
   text: string;
-  /** False: the text was written anew and the comments are gone. */
+  /** False: the text was generated from scratch and the comments are lost. */
   commentsKept: boolean;
 }
 
 /**
- * The text that holds `after`, made from `before` with as few changes as possible. Each way is read back and must give
- * exactly `after`, because the patching library fails on some edits. Throws when no text can hold it.
+ * Returns a text that parses to `after`, with as few changes of `before` as possible. Each result is parsed again and
+ * compared, because the patching library fails on some edits. Throws when no text parses to `after`.
  */
 export function editToml(before: string, after: TomlTable): EditedText {
   for (const edit of [patchSections, replaceSections]) {
@@ -33,7 +33,7 @@ function attempt<T>(run: () => T): T | undefined {
   try {
     return run();
   } catch {
-    // The library has no error type of its own; the next way is tried.
+    // The library has no error type of its own; the next method is tried.
     return undefined;
   }
 }
@@ -51,7 +51,7 @@ function format(base: TomlFormat): TomlFormat {
   return base;
 }
 
-/** Renames first, so that a renamed record keeps its lines; then changed values; new sections and records go last. */
+/** Renames first, so that a renamed record keeps its lines; then changed values; new sections and records last. */
 function patchSections(before: string, after: TomlTable): string {
   const start = parseToml(before);
   const renamed = withRenames(start, after);
@@ -77,7 +77,7 @@ function patchSections(before: string, after: TomlTable): string {
   return append(patched, added);
 }
 
-/** Changed sections are taken out and written anew at the end; everything else keeps its lines. */
+/** Removes changed sections and writes them again at the end; all other lines are unchanged. */
 function replaceSections(before: string, after: TomlTable): string {
   const start = parseToml(before);
   const changed = Object.keys(after).filter(
@@ -98,7 +98,7 @@ function replaceSections(before: string, after: TomlTable): string {
   );
 }
 
-/** Written under a header of its own, not as `key = value` among the top-level keys. */
+/** Whether a value is written under a header of its own, not as `key = value` among the top-level keys. */
 function ownSection(value: TomlValue | undefined): boolean {
   if (value === undefined) return false;
   return isTomlTable(value) || (Array.isArray(value) && value.length > 0 && value.every(isTomlTable));
@@ -111,7 +111,7 @@ function hasPath(table: TomlTable, [key = '', ...rest]: string[]): boolean {
   return inner !== undefined && hasPath(inner, rest);
 }
 
-/** `before` with the keys of records that were renamed in place; itself when there are none. */
+/** `before` with the keys of records that were renamed at their position; the same object without any. */
 function withRenames(before: TomlTable, after: TomlTable): TomlTable {
   let result = before;
   for (const name of RECORD_TABLES) {
@@ -129,7 +129,7 @@ function withRenames(before: TomlTable, after: TomlTable): TomlTable {
   return result;
 }
 
-/** Vanished and new keys between the same two surviving neighbours belong together, in order. */
+/** Pairs removed and new keys between the same two unchanged neighbours, in order. */
 function alignedRenames(before: string[], after: string[]): Map<string, string> {
   const renames = new Map<string, string>();
   const runs = (keys: string[], others: string[]) => {

@@ -1,4 +1,4 @@
-/** The tables in the text of `config.toml`; `document-edit.ts` changes them there. */
+/** The tables parsed from `config.toml`; `document-edit.ts` changes its text. */
 import { parse, TomlError } from 'smol-toml';
 
 export type TomlValue = string | number | bigint | boolean | Date | TomlValue[] | TomlTable;
@@ -11,14 +11,14 @@ export function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
-/** A table without a prototype holding these entries. */
+/** Creates a table without a prototype from these entries. */
 export function tableOf<Value>(entries: Iterable<readonly [string, Value]>): Record<string, Value> {
   const table: Record<string, Value> = Object.create(null);
   for (const [key, value] of entries) table[key] = value;
   return table;
 }
 
-/** A deep copy as TOML holds it: tables without members that are undefined. Throws on what TOML has no value for. */
+/** Deep-copies a value to TOML, without undefined members. Throws for values that TOML cannot represent. */
 export function toToml(value: unknown): TomlValue {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint') return value;
   if (typeof value === 'boolean' || value instanceof Date) return value;
@@ -33,7 +33,7 @@ export function toTable(value: Record<string, unknown>): TomlTable {
   );
 }
 
-/** The member if it is a table of its own, else undefined. */
+/** The member if it is a table, else undefined. */
 export function subTable(table: TomlTable, key: string): TomlTable | undefined {
   const member = table[key];
   return member !== undefined && isTomlTable(member) ? member : undefined;
@@ -43,12 +43,12 @@ export function isTomlTable(value: TomlValue): value is TomlTable {
   return isTable(value);
 }
 
-/** Throws with line and column when the text is no TOML. */
+/** Throws with line and column when the text is not valid TOML. */
 export function parseToml(text: string): TomlTable {
   return toTable(parseText(text));
 }
 
-/** The library's own message quotes the line, which may hold a key; ours names the place alone. */
+/** The library's message quotes the line, which may contain a key; this one has only the position. */
 function parseText(text: string): Record<string, unknown> {
   let failure: unknown;
   try {

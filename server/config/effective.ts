@@ -1,4 +1,4 @@
-/** The configuration in effect: built-in default, file, environment, in-memory layer. */
+/** The configuration in effect, merged from built-in defaults, file, environment and in-memory layer. */
 import type { ModelRecord } from '#schema/model.ts';
 import type { ProviderRecord } from '#schema/provider-record.ts';
 import type { ServiceEntry } from '#schema/config.ts';
@@ -9,17 +9,17 @@ import type { StoredConfig } from './stored.ts';
 
 export const DEFAULT_SUBAGENT_TIMEOUT_MS = 7_200_000;
 
-/** Layer above all others that never reaches the file (`--demo`). */
+/** The highest layer, which is never written to the file (`--demo`). */
 export interface MemoryLayer {
   providers: Record<string, ProviderRecord>;
   models: Record<string, ModelRecord>;
   defaultModel: string | undefined;
 }
 
-/** Domain members in wire spelling. Absent: nothing set, the reader has its own default. */
+/** Domain members in wire spelling. An absent member is not set; its reader has a default. */
 export type EffectiveConfig = ReturnType<typeof effectiveConfig>;
 
-/** Builds it anew; cheap enough for every use. */
+/** Merges the layers; cheap enough to call at each use. */
 export function effectiveConfig(stored: StoredConfig, env: NodeJS.ProcessEnv, memory?: MemoryLayer) {
   const variables = readEnvironment(env);
   const { defined, thinkingEffort } = readModelVariables(env);
@@ -69,7 +69,7 @@ export function effectiveConfig(stored: StoredConfig, env: NodeJS.ProcessEnv, me
   };
 }
 
-/** File order, then the in-memory records, the environment's last. */
+/** Records in file order, then those in memory, the environment's last. */
 function records<Item>(
   file: Record<string, Item> | undefined,
   memory: Record<string, Item> | undefined,
@@ -83,13 +83,13 @@ function records<Item>(
   return Object.fromEntries(all);
 }
 
-/** The old `model` member stands in for a pool of one, or for the one that is forced. */
+/** Converts the old `model` member to a pool of one, or to the forced model. */
 function pool({ model, ...rest }: NonNullable<StoredConfig['secondaryModel']>) {
   if (model === undefined || rest.defaultModel !== undefined || rest.models !== undefined) return rest;
   return { ...rest, defaultModel: model, ...(rest.force ? {} : { models: { [model]: '' } }) };
 }
 
-/** An address from the environment never receives what is stored for another one. */
+/** An address from the environment must not receive credentials that are stored for another one. */
 function service(entry: ServiceEntry | undefined, { baseUrl, apiKey }: ServiceVariables): ServiceEntry | undefined {
   if (baseUrl !== undefined) return { baseUrl, ...(apiKey !== undefined && { apiKey }) };
   if (apiKey === undefined) return entry;
@@ -97,7 +97,7 @@ function service(entry: ServiceEntry | undefined, { baseUrl, apiKey }: ServiceVa
   return { ...rest, apiKey };
 }
 
-/** The record under that key; `constructor` and the like are no records. */
+/** The record of a key; inherited properties such as `constructor` are no records. */
 export function own<Item>(table: Record<string, Item> | undefined, key: string): Item | undefined {
   return table && Object.hasOwn(table, key) ? table[key] : undefined;
 }

@@ -1,4 +1,4 @@
-/** The model that `SERVICE_MODEL_*` defines, and their settings for any model. */
+/** The model that `SERVICE_MODEL_*` defines, and the settings of these variables for any model. */
 import type { ModelRecord } from '#schema/model.ts';
 import type { ProviderRecord } from '#schema/provider-record.ts';
 import { envBoolean, envText } from '#server/env.ts';
@@ -11,18 +11,18 @@ const DEFAULT_CONTEXT_TOKENS = 262_144;
 export interface ModelVariables {
   /** Present while `SERVICE_MODEL_NAME` is set. */
   defined?: { provider: ProviderRecord; model: ModelRecord };
-  /** `native` only, as is `maxCompletionTokens`. */
+  /** For `native` only, like `maxCompletionTokens`. */
   temperature?: number;
   topP?: number;
   thinkingEffort?: string;
   thinkingKeep?: string;
-  /** As given: 0 or less sends no cap. */
+  /** Not validated: 0 or less sends no cap. */
   maxCompletionTokens?: number;
-  /** One malformed variable switches the whole overlay off. */
+  /** A malformed variable disables the whole overlay. */
   problems: { message: string }[];
 }
 
-/** Reads the overlay; blank variables count as not set. */
+/** Reads the overlay; blank variables are treated as not set. */
 export function readModelVariables(env: NodeJS.ProcessEnv): ModelVariables {
   const problems: { message: string }[] = [];
   const read = <T>(name: string, expected: string, parse: (text: string) => T | undefined): T | undefined => {

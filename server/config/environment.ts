@@ -1,6 +1,6 @@
 /**
- * What environment variables say about each domain. Read at every use. A value that
- * cannot be read is ignored, so the file counts.
+ * Configuration from environment variables, by domain. Read at each use. An invalid value is ignored, so that the
+ * file's value applies.
  */
 import { envBoolean, envInteger, envText } from '#server/env.ts';
 import { domainSchemas } from '#schema/config.ts';
@@ -14,14 +14,14 @@ function cronInterval(env: Env): number | null | undefined {
   return envText(env, name) === 'null' ? null : envInteger(env, name);
 }
 
-/** Deprecated variables that are in effect, with what replaces them. */
+/** Deprecated variables that are set, with their replacements. */
 export function deprecatedVariables(env: Env): { domain: string; message: string }[] {
   if (envInteger(env, 'SERVICE_LOOP_MAX_RETRIES_PER_STEP') === undefined) return [];
   const message = 'SERVICE_LOOP_MAX_RETRIES_PER_STEP is deprecated; use SERVICE_LOOP_MAX_ATTEMPTS_PER_STEP';
   return [{ domain: 'loopControl', message }];
 }
 
-/** Members that variables decide, by domain; `services` and `SERVICE_MODEL_*` have rules of their own elsewhere. */
+/** Members set by variables, by domain; `services` and `SERVICE_MODEL_*` have separate functions. */
 export function readEnvironment(env: Env) {
   return {
     loopControl: valid(domainSchemas.loopControl, {
@@ -34,7 +34,7 @@ export function readEnvironment(env: Env) {
       keepAliveOnExit: envBoolean(env, 'SERVICE_CODE_BACKGROUND_KEEP_ALIVE_ON_EXIT'),
     }),
     subagent: valid(domainSchemas.subagent, {
-      // 0 is a value of the file only.
+      // 0 is allowed in the file only.
       timeoutMs: envInteger(env, 'SERVICE_SUBAGENT_TIMEOUT_MS') || undefined,
     }),
     builtinProductSkills: envBoolean(env, 'SERVICE_CODE_BUILTIN_PRODUCT_SKILLS'),
@@ -71,7 +71,7 @@ interface Parser<Value> {
   safeParse(value: unknown): { success: true; data: Value } | { success: false };
 }
 
-/** The members that are set and within the bounds the file has, too. */
+/** The members that are set and valid by the file's schema. */
 function valid<Value extends object>(schema: Parser<Value>, members: Record<string, unknown>): Partial<Value> {
   const accepted: Partial<Value> = {};
   for (const [key, value] of Object.entries(members)) {
@@ -82,7 +82,7 @@ function valid<Value extends object>(schema: Parser<Value>, members: Record<stri
   return accepted;
 }
 
-/** Members of a swarm that may run at once; undefined without a limit. Throws for anything but a positive integer. */
+/** Limit of concurrent members of a swarm; undefined without one. Throws unless it is a positive integer. */
 export function swarmConcurrency(env: Env): number | undefined {
   const name = 'SERVICE_CODE_AGENT_SWARM_MAX_CONCURRENCY';
   const text = envText(env, name);

@@ -14,7 +14,7 @@ export type Flags = Record<Flag, boolean>;
 
 const PREFIX = 'SERVICE_CODE_EXPERIMENTAL_';
 
-/** Every flag: the variable for all, the flag's own, the stored table, the default. */
+/** Resolves each flag: the variable for all flags, then its own variable, the stored table, the default. */
 export function resolveFlags(env: NodeJS.ProcessEnv, table: Record<string, boolean> = {}): Flags {
   const all = envBoolean(env, `${PREFIX}FLAG`) === true;
   const resolve = (flag: Flag): boolean => {

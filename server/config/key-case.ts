@@ -1,10 +1,10 @@
-/** File spelling (snake_case) to wire spelling (camelCase) and back, keys that are names left alone. */
+/** Converts keys from file spelling (snake_case) to wire spelling (camelCase) and back, except keys that are names. */
 import { isTable, tableOf } from './document.ts';
 
 export const toCamel = (key: string): string => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 export const toSnake = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** `whole`: nothing below is converted either. `path` begins with the section's file key and uses either spelling. */
+/** `whole`: nested keys are not converted either. `path` begins with the section's file key, in either spelling. */
 function verbatim(path: readonly string[]): 'keys' | 'whole' | undefined {
   const [section = '', , member = ''] = path;
   if (path.length === 1) return ['providers', 'models', 'experimental'].includes(section) ? 'keys' : undefined;
@@ -29,13 +29,13 @@ function convert(value: unknown, path: readonly string[], spell: (key: string) =
   );
 }
 
-/** The value of a section (`loop_control`) in wire spelling. */
+/** Converts the value of a section (`loop_control`) to wire spelling. */
 export const sectionToWire = (section: string, value: unknown): unknown => convert(value, [section], toCamel);
 
-/** The value of a section in file spelling; both spellings may come in, of two for one member the later one wins. */
+/** Converts the value of a section to file spelling; accepts both, and of two spellings of a member the later wins. */
 export const sectionToFile = (section: string, value: unknown): unknown => convert(value, [section], toSnake);
 
-/** Where a problem is, in file spelling: `models.acme/large.display_name`. */
+/** The path of a problem in file spelling: `models.acme/large.display_name`. */
 export function filePath(section: string, path: readonly PropertyKey[]): string {
   const spelled: string[] = [section];
   const walked: string[] = [section];
@@ -43,7 +43,7 @@ export function filePath(section: string, path: readonly PropertyKey[]): string 
     const key = String(step);
     const rule = verbatim(walked);
     spelled.push(rule === undefined ? toSnake(key) : key);
-    // Indices of arrays are no step of a table.
+    // Array indexes are not part of the path in the table.
     if (typeof step !== 'number') walked.push(key);
     if (rule === 'whole') walked.push('');
   }

@@ -1,11 +1,11 @@
-/** Nothing that leaves through the config object holds a secret. */
+/** Masks secrets in everything that leaves through the config object. */
 import { isTable } from './document.ts';
 
 const MASK = '***';
 const SECRET_ENDINGS = ['apikey', 'token', 'secret', 'password', 'authorization'];
 const SECRET_TABLES = ['custom_headers', 'env', 'headers'];
 
-/** A copy of a domain in wire spelling: no `apiKey`, header and variable values as `***`. */
+/** Copies a domain in wire spelling, without `apiKey` and with header and variable values as `***`. */
 export function maskDomain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(maskDomain);
   if (!isTable(value)) return value;
@@ -20,11 +20,11 @@ export function maskDomain(value: unknown): unknown {
   );
 }
 
-/** A copy of the parsed file as JSON: secrets masked at any depth, dates as RFC 3339 text. */
+/** Copies the parsed file as JSON: secrets masked at any depth, dates as RFC 3339 text. */
 export function maskRaw(value: unknown, key = '', container = ''): unknown {
   if (typeof value === 'bigint') return Number(value);
   if (value instanceof Date) return value.toISOString();
-  // An array's entries are judged by the array's own key.
+  // An array's entries are classified by the array's key.
   if (Array.isArray(value)) return value.map((entry: unknown) => maskRaw(entry, key, container));
   if (isTable(value)) {
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, maskRaw(member, name, key)]));

@@ -1,4 +1,4 @@
-/** `POST /config`: a partial config object merged into the file's tables. */
+/** `POST /config`: merges a partial config object into the file's tables. */
 import { invalid } from '#server/errors/service-error.ts';
 import type { ErrorDetail } from '#server/errors/service-error.ts';
 import { domainSchemas } from '#schema/config.ts';
@@ -16,13 +16,13 @@ import { domainIssues, domains, domainValue } from './stored.ts';
 
 type Members = Record<string, unknown>;
 
-/** The layers above the file; what they decide, a patch does not write. */
+/** The layers above the file; a patch does not write members that they set. */
 export interface UpperLayers {
   env: NodeJS.ProcessEnv;
   memory: MemoryLayer | undefined;
 }
 
-/** The document with the patch merged in; `before` is left as it is. Throws 40001 with one detail for each issue. */
+/** The document with the patch merged in; `before` is not mutated. Throws `validation.failed`, one detail per issue. */
 export function patchDocument(before: TomlTable, body: ConfigPatch, layers: UpperLayers): TomlTable {
   const { yolo, ...sections } = body;
   const patch: Members = { ...sections, ...(yolo && { default_permission_mode: 'yolo' }) };
@@ -68,7 +68,7 @@ function put(table: TomlTable, key: string, value: TomlValue | undefined): void 
   else table[key] = value;
 }
 
-/** Objects recursively, all else replaces; null removes. Undefined when nothing is left. */
+/** Merges objects recursively and replaces other values; null removes. Undefined when the result is empty. */
 function merge(
   before: TomlValue | undefined,
   change: unknown,
@@ -95,9 +95,7 @@ function storable(list: unknown[], path: string, details: ErrorDetail[]): TomlVa
   });
 }
 
-/**
- * Where the file has both tables, a member that is set or removed in `[task]` must not shine through from its alias.
- */
+/** If the file has both tables, a member set or removed in `[task]` must not be inherited from its alias. */
 function removeFromAlias(document: TomlTable, change: Members): void {
   const alias = subTable(document, 'background');
   if (!alias) return;
@@ -111,7 +109,7 @@ const snakeKeys = (shape: object): string[] => Object.keys(shape).map(toSnake);
 const OAUTH = snakeKeys(oauthRefSchema.shape);
 const PROVIDER = snakeKeys(providerRecordSchema.shape);
 const SERVICE = ['base_url', 'api_key', 'oauth', 'custom_headers'];
-/** Sections whose unknown members are dropped; those of a model record are stored. */
+/** Sections whose unknown members are dropped; unknown members of a model record are stored. */
 const KNOWN: Record<string, string[]> = {
   thinking: snakeKeys(domainSchemas.thinking.shape),
   loop_control: snakeKeys(domainSchemas.loopControl.shape),
@@ -134,7 +132,7 @@ const withKnownOauth = (keys: string[]) => (record: unknown) => {
     : known;
 };
 
-/** The part of a section's patch that is stored; undefined when a layer above the file decides all of it. */
+/** The part of a section's patch that is stored; undefined when a higher layer sets all of it. */
 function accepted(section: string, value: unknown, layers: UpperLayers): unknown {
   const decided = decidedAbove(section, layers);
   if (decided === 'all') return undefined;
@@ -157,7 +155,7 @@ function accepted(section: string, value: unknown, layers: UpperLayers): unknown
   return open(known ? pick(value, known) : value);
 }
 
-/** Keys of the section, in file spelling, whose value comes from the environment or from memory. */
+/** Keys of the section, in file spelling, whose value is set by the environment or in memory. */
 function decidedAbove(section: string, { env, memory }: UpperLayers): 'all' | string[] {
   const { defined, thinkingEffort } = readModelVariables(env);
   switch (section) {

@@ -4,15 +4,15 @@ import { pathGlob, textGlob } from '#server/files/globs.ts';
 import type { Matcher } from '#server/files/globs.ts';
 
 export interface Pattern {
-  /** As written. */
+  /** The original text. */
   text: string;
   matchesTool: Matcher;
-  /** What the tool's subject is matched against, `!` taken off; absent for the bare tool name. */
+  /** Pattern for the tool's subject, without `!`; absent for a bare tool name. */
   args: string | undefined;
   negated: boolean;
 }
 
-/** Reads a rule's pattern. Throws an Error saying what is wrong with it; configuration validation uses it too. */
+/** Parses a rule's pattern. Throws an Error that describes the problem; configuration validation uses it too. */
 export function parsePattern(text: string): Pattern {
   const found = /^([^\s()!\\/]+)(?:\(([\s\S]*)\))?$/.exec(text.trim());
   const tool = found?.[1];
@@ -23,7 +23,7 @@ export function parsePattern(text: string): Pattern {
   if (negated && !args) throw new Error(`invalid permission pattern ${JSON.stringify(text)}: nothing after "!"`);
   try {
     if (args !== undefined) {
-      // Both dialects, because only the tool that is called decides which one applies.
+      // Both dialects are checked, because the called tool decides which one applies.
       textGlob(args);
       pathGlob(args);
     }

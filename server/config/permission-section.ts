@@ -1,4 +1,4 @@
-/** The `[permission]` section: its one list of rules, the shorthands that join it, and what a patch may change. */
+/** The `[permission]` section: its list of rules, the shorthands that are merged into it, and the patching of it. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { ErrorDetail } from '#server/errors/service-error.ts';
@@ -10,7 +10,7 @@ import { parsePattern } from './permission-pattern.ts';
 
 type Members = Record<string, unknown>;
 
-/** In the order in which they are merged; the decision that an entry of the list has. */
+/** In merge order, with the decision of the list's entries. */
 const LISTS = [
   ['rules', undefined],
   ['deny', 'deny'],
@@ -28,25 +28,25 @@ const checkedRule = permissionRuleConfigSchema.superRefine(({ pattern }, context
   }
 });
 
-/** The section as the domain has it, patterns checked. */
+/** The section in the domain's form, with patterns validated. */
 export const permissionSectionSchema = domainSchemas.permission.extend({ rules: z.array(checkedRule).optional() });
 
-/** Rules in their one form: `rules`, then the shorthands `deny`, `allow`, `ask`. */
+/** Normalizes rules to one list: `rules`, then the shorthands `deny`, `allow`, `ask`. */
 export function mergedRules(section: unknown): unknown {
   if (!isTable(section)) return section;
   const given = LISTS.filter(([name]) => section[name] !== undefined);
   if (given.length === 0) return {};
   const rules = given.flatMap(([name, decision]) => {
     const list = section[name];
-    // What is no list stays, so that validation names it.
+    // A value that is no list is retained, so that validation reports it.
     return Array.isArray(list) ? list.map((entry: unknown) => ruleOf(entry, decision)) : [list];
   });
   return { rules };
 }
 
 /**
- * Members of the file's section that have no effect: a misspelt `match` would make a rule of the bare tool name, a
- * misspelt list none at all.
+ * Members of the file's section without effect: a misspelt `match` would create a rule of the bare tool name, a
+ * misspelt list no rules.
  */
 export function unknownMembers(section: unknown): string[] {
   if (!isTable(section)) return [];
@@ -62,7 +62,7 @@ export function unknownMembers(section: unknown): string[] {
   ];
 }
 
-/** `tool` with `match` or `pattern` is written out as one pattern. */
+/** Converts `tool` with `match` or `pattern` to one pattern. */
 function ruleOf(entry: unknown, listed: string | undefined): unknown {
   if (!isTable(entry)) return entry;
   const { tool, match, pattern, decision, ...rest } = entry;
@@ -72,9 +72,9 @@ function ruleOf(entry: unknown, listed: string | undefined): unknown {
 }
 
 /**
- * The section with a patch merged in, in file spelling: `rules` replaces, then the other lists join it, without what is
- * there already. A rule that would be dropped in silence is one that its author believes in, so every member that is
- * not known is a detail. Returns the section as it was when nothing changes or a detail was found.
+ * Merges a patch into the section, in file spelling: `rules` replaces, then the other lists are added without
+ * duplicates. Its author relies on each rule, so every unknown member is reported as a detail instead of dropped.
+ * Returns the section unmodified when there is no change or a detail was found.
  */
 export function patchPermission(document: TomlTable, change: Members, details: ErrorDetail[]): TomlTable | undefined {
   const section = subTable(document, 'permission');
@@ -106,7 +106,7 @@ export function patchPermission(document: TomlTable, change: Members, details: E
   return Object.keys(written).length > 0 ? written : undefined;
 }
 
-/** The rules that stay: all of the section, or those that replace them; a list set to null is taken out. */
+/** The remaining rules: those of the section, or their replacement; a list set to null is removed. */
 function keptRules(section: TomlTable | undefined, change: Members, replacing: Members[] | undefined): unknown[] {
   if (replacing) return [...replacing];
   if (change.rules === null) return [];
@@ -115,7 +115,7 @@ function keptRules(section: TomlTable | undefined, change: Members, replacing: M
   return isTable(merged) && Array.isArray(merged.rules) ? merged.rules : [];
 }
 
-/** One rule of a patch in its one form; none when something is wrong with it. */
+/** Normalizes one rule of a patch; empty when it is invalid. */
 function givenRule(entry: unknown, listed: string | undefined, path: string, problems: ErrorDetail[]): Members[] {
   if (!isTable(entry)) {
     problems.push({ path, message: 'Invalid input: expected object' });
@@ -148,7 +148,7 @@ function givenRule(entry: unknown, listed: string | undefined, path: string, pro
 const sameRule = (one: unknown, other: unknown): boolean =>
   isDeepStrictEqual(checkedRule.safeParse(one).data ?? one, checkedRule.safeParse(other).data ?? other);
 
-/** To compare by: what does not validate differs from everything that does. */
+/** Form for comparison: an invalid section differs from every valid one. */
 const rulesIn = (section: TomlTable | undefined): unknown => {
   const merged = mergedRules(section ?? {});
   const parsed = permissionSectionSchema.safeParse(merged);

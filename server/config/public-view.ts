@@ -1,4 +1,4 @@
-/** `GET /config`: the effective configuration as the wire shows it. */
+/** `GET /config`: converts the effective configuration to its wire form. */
 import { configSchema } from '#schema/config.ts';
 import type { ConfigObject } from '#schema/config.ts';
 import type { ProviderRecord } from '#schema/provider-record.ts';

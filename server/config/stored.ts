@@ -1,4 +1,4 @@
-/** Reading the parsed file: each section on its own, with diagnostics. */
+/** Reads the parsed file section by section, with diagnostics. */
 import { z } from 'zod';
 import { domainSchemas } from '#schema/config.ts';
 import { isTable, subTable, tableOf } from './document.ts';
@@ -8,7 +8,7 @@ import { mergedRules, permissionSectionSchema, unknownMembers } from './permissi
 
 const storedSchema = z.object({ ...domainSchemas, permission: permissionSectionSchema }).partial();
 
-/** The file layer, domains in wire spelling; a section that is absent or invalid is absent here. */
+/** The file layer, domains in wire spelling; an absent or invalid section is absent here. */
 export type StoredConfig = z.infer<typeof storedSchema>;
 export type Domain = keyof StoredConfig;
 
@@ -26,7 +26,7 @@ export interface SectionIssue {
 
 export const domains = storedSchema.keyof().options;
 
-/** A domain's value in the file, converted, shorthands merged; undefined when the file has none. */
+/** A domain's value in the file, converted and normalized; undefined when the file has none. */
 export function domainValue(document: TomlTable, domain: Domain): unknown {
   const section = toSnake(domain);
   if (domain === 'background') {
@@ -40,10 +40,10 @@ export function domainValue(document: TomlTable, domain: Domain): unknown {
   return sectionToWire(section, document[section]);
 }
 
-/** A file that changes now and then: to compile its schemas takes longer than their compiled form would ever save. */
+/** The file changes rarely: compiling its schemas takes longer than their compiled form would save. */
 const RARELY = { jitless: true };
 
-/** What is wrong with a domain's value, in file spelling; empty when it is valid. */
+/** Issues of a domain's value, in file spelling; empty when it is valid. */
 export function domainIssues(domain: Domain, value: unknown): SectionIssue[] {
   const parsed = storedSchema.shape[domain].safeParse(value, RARELY);
   if (parsed.success) return [];
@@ -68,7 +68,7 @@ function deprecatedKeys(document: TomlTable): ConfigWarning[] {
   });
 }
 
-/** What a section that is invalid counts as. */
+/** Consequences of an invalid section. */
 const IGNORED = 'the section is ignored';
 const RULES_STAY = 'the last good rules stay in force';
 const RULES_UNKNOWN = 'no permission rules are known, so every permission mode acts as manual';
@@ -76,13 +76,13 @@ const RULES_UNKNOWN = 'no permission rules are known, so every permission mode a
 export interface Sections {
   stored: StoredConfig;
   warnings: ConfigWarning[];
-  /** Whether the rules of `[permission]` are the file's, or were when it was last good; with none there are none. */
+  /** Whether `stored` has the rules of the file or of its last valid version; true without a `[permission]`. */
   rulesKnown: boolean;
 }
 
 /**
- * Reads every section; one that is invalid is left out with a warning. Rules are not: without them a deny rule would be
- * gone for a typo, so those of `before` stay.
+ * Reads every section; an invalid one is omitted with a warning. Rules are not omitted, because a typo would disable a
+ * deny rule: those of `before` remain in force.
  */
 export function readStored(document: TomlTable, before?: Pick<Sections, 'stored' | 'rulesKnown'>): Sections {
   const values: Record<string, unknown> = {};
@@ -109,7 +109,7 @@ export function readStored(document: TomlTable, before?: Pick<Sections, 'stored'
   return { stored, warnings: [...warnings, ...deprecatedKeys(document)], rulesKnown };
 }
 
-/** A file that cannot be read at the start: what it forbids is not known. */
+/** Warning for a file that is unreadable at the start, so that its rules are unknown. */
 export const UNREADABLE_RULES: ConfigWarning = {
   domain: 'permission',
   message: `the file cannot be read; ${RULES_UNKNOWN}`,

@@ -5,14 +5,14 @@ import type { Logger } from '#server/logging/log.ts';
 export const SETTLE_MS = 150;
 
 /**
- * Calls `changed` once a file of the directory has been left alone for 150 ms after a change, however it was replaced.
- * A directory that cannot be watched is logged; nothing else happens then.
+ * Calls `changed`, debounced by 150 ms, after a file of the directory was changed or replaced. If the directory cannot
+ * be watched, that is logged and `changed` is never called.
  */
 export function watchFile(directory: string, name: string, changed: () => void, log: Logger): { close(): void } {
   let timer: NodeJS.Timeout | undefined;
   const failed = (error: unknown) => log.warn('the home directory cannot be watched', { err: error });
   try {
-    // The directory, because a replaced file is another file to the system.
+    // Watches the directory, because a replaced file has another inode.
     const watcher = watch(directory, { persistent: false }, (_event, file) => {
       if (file !== null && file !== name) return;
       clearTimeout(timer);
