@@ -30,7 +30,7 @@ const listener = (receive: (each: EventFrame) => unknown, more: Partial<BusListe
   ...more,
 });
 
-/** One text in pieces, with their offsets. */
+/** One text in chunks, with their offsets. */
 function pieces(texts: string[], start = 0): EventFrame[] {
   let offset = start;
   return texts.map((text) => {
@@ -41,7 +41,7 @@ function pieces(texts: string[], start = 0): EventFrame[] {
 }
 
 describe('the bus', () => {
-  it('hands frames over before publish returns, to every listener in order', () => {
+  it('delivers frames before publish returns, to every listener in order', () => {
     const { bus, frames } = setup();
     const other: number[] = [];
     const leave = bus.listen(listener(({ seq }) => other.push(seq)));
@@ -53,7 +53,7 @@ describe('the bus', () => {
     expect(other).toEqual([1, 2]);
   });
 
-  it('keeps listeners from each other: one that throws cuts nobody off', () => {
+  it('isolates listeners: one that throws does not affect the others', () => {
     const bus = createEventBus({ log });
     const seen: number[] = [];
     const fails = () => {
@@ -67,7 +67,7 @@ describe('the bus', () => {
     expect(seen).toEqual([1, 2]);
   });
 
-  it('puts what a listener publishes behind the frame that it was given, for all', () => {
+  it('queues a frame that a listener publishes after the current one, for all', () => {
     const bus = createEventBus({ log });
     const seen: number[] = [];
     bus.listen(listener(({ seq }) => seq < 3 && bus.publish(frame('turn.started', seq + 1))));
@@ -83,8 +83,8 @@ describe('the bus', () => {
   });
 });
 
-describe('pieces of a streaming text', () => {
-  it('go out at once when they are the first, then joined for 16 ms', () => {
+describe('chunks of a streaming text', () => {
+  it('are emitted immediately when they are the first, then joined for 16 ms', () => {
     const { bus, frames, texts } = setup();
     for (const piece of pieces(['a', 'b', 'c'], 5)) bus.publish(piece);
     expect(texts()).toEqual(['a']);
@@ -100,7 +100,7 @@ describe('pieces of a streaming text', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('stay within 16 KiB of UTF-8 a frame, without a hole in the offsets', () => {
+  it('stay within 16 KiB of UTF-8 per frame, without a gap in the offsets', () => {
     const { bus, frames, texts } = setup();
     const texts2000 = Array.from({ length: 2000 }, (_, n) => `wörd ${n} `);
     for (const piece of pieces(texts2000)) bus.publish(piece);
@@ -116,7 +116,7 @@ describe('pieces of a streaming text', () => {
     }
   });
 
-  it('are passed on as they are when one alone is larger', () => {
+  it('are emitted unchanged when a single one is larger', () => {
     const { bus, texts } = setup();
     const large = 'x'.repeat(JOINED_DELTA_BYTES + 1);
     for (const piece of pieces(['a', 'b', large, 'c'])) bus.publish(piece);
@@ -141,7 +141,7 @@ describe('pieces of a streaming text', () => {
     expect(frames.at(2)).toEqual(next);
   });
 
-  it('wait for nothing that happens in another session', () => {
+  it('are not flushed by events of another session', () => {
     const { bus, texts } = setup();
     for (const piece of pieces(['a', 'b'])) bus.publish(piece);
     bus.publish(frame('turn.started', 1, {}, { sessionId: 's2' }));
@@ -151,7 +151,7 @@ describe('pieces of a streaming text', () => {
     expect(texts()).toEqual(['a', 'turn.started', 'bc']);
   });
 
-  it('are sent on demand, so that no frame reaches over that moment', () => {
+  it('are emitted on flush, so that no frame contains text from before and after it', () => {
     const { bus, texts } = setup();
     const flushed: string[] = [];
     bus.listen(listener(() => {}, { flushed: (id) => flushed.push(`${id} ${texts().join()}`) }));
@@ -166,7 +166,7 @@ describe('pieces of a streaming text', () => {
     expect(flushed).toEqual(['s2 a', 's1 a,b']);
   });
 
-  it('begin anew with the step, and go on behind a volatile event', () => {
+  it('restart with the step, and continue after a volatile event', () => {
     const { bus, texts } = setup();
     bus.publish(delta('a', 0));
     bus.publish(frame('agent.status.updated', 1, {}, { volatile: true }));
@@ -178,7 +178,7 @@ describe('pieces of a streaming text', () => {
     expect(texts().slice(2)).toEqual(['b', 'turn.step.completed', 'turn.step.started', 'c']);
   });
 
-  it('of an agent that counts no offsets are joined alike', () => {
+  it('of an agent without offsets are joined likewise', () => {
     const { bus, frames } = setup();
     for (const text of ['a', 'b', 'c']) {
       bus.publish(frame('assistant.delta', 1, { turnId: 0, delta: text }, { agent: 'agent-2', volatile: true }));

@@ -58,7 +58,7 @@ describe('batching', () => {
     expect(types()).toEqual(['turn.started', 'turn.ended']);
   });
 
-  it('writes at once when 64 frames are queued', () => {
+  it('writes immediately when 64 frames are queued', () => {
     const { peer, publish } = setup();
     for (let seq = 1; seq < 64; seq += 1) publish(frame('turn.started', seq));
     expect(peer.sent).toHaveLength(0);
@@ -66,7 +66,7 @@ describe('batching', () => {
     expect(peer.sent.map(({ seq }) => seq)).toEqual(Array.from({ length: 64 }, (_, index) => index + 1));
   });
 
-  it('writes acks, system frames and global events at once, behind what is queued', () => {
+  it('writes acks, system frames and global events immediately, after the queued frames', () => {
     const { publish, queue, types } = setup();
     publish(frame('turn.started', 1));
     publish(frame('event.session.work_changed', 2), true);
@@ -76,7 +76,7 @@ describe('batching', () => {
     expect(types().slice(2)).toEqual(['turn.ended', 'ack']);
   });
 
-  it('writes what follows in the same turn of the event loop with it, and lets the rest wait', () => {
+  it('includes later frames of the same event loop turn in a write, and delays the others', () => {
     const { publish, types } = setup();
     publish(frame('event.session.work_changed', 1), true);
     publish(frame('prompt.completed', 2));
@@ -90,7 +90,7 @@ describe('batching', () => {
     expect(types().slice(3)).toEqual(['turn.started']);
   });
 
-  it('sends the very bytes that the event was encoded to', () => {
+  it('sends the bytes to which the event was encoded', () => {
     const { peer, queue } = setup();
     const send = vi.spyOn(peer, 'send');
     const event = outgoingEvent(frame('session.meta.updated', 1));
@@ -100,7 +100,7 @@ describe('batching', () => {
 });
 
 describe('deltas', () => {
-  it('are written at once, behind what is queued, each as it comes', () => {
+  it('are written immediately, after the queued frames, each when it arrives', () => {
     const { publish, types } = setup();
     publish(frame('turn.step.started', 1));
     publish(delta('Hel', 0));
@@ -109,8 +109,8 @@ describe('deltas', () => {
   });
 });
 
-describe('merging of deltas that wait', () => {
-  it('joins adjacent pieces under the first seq, offset and timestamp', () => {
+describe('merging of waiting deltas', () => {
+  it('joins adjacent chunks under the first seq, offset and timestamp', () => {
     const { publish, stall, unstall, after } = setup();
     stall();
     publish(delta('Hel', 4));
@@ -146,7 +146,7 @@ describe('merging of deltas that wait', () => {
     expect(after('waiting')).toHaveLength(frames.length);
   });
 
-  it('does not cross the moment at which somebody read how far the text is', () => {
+  it('does not cross the position at which a client read the length of the text', () => {
     const { queue, publish, stall, unstall, after } = setup();
     stall();
     publish(delta('a', 0));
@@ -154,7 +154,7 @@ describe('merging of deltas that wait', () => {
     queue.seal();
     publish(delta('c', 2));
     publish(delta('d', 3));
-    // A frame that was the last one then, and is thinned away later, leaves the moment where it was.
+    // Thinning away the frame that was last at a seal must not move the seal.
     publish(status({ contextTokens: 1 }));
     queue.seal();
     publish(delta('e', 4));
@@ -168,7 +168,7 @@ describe('merging of deltas that wait', () => {
     ]);
   });
 
-  it('keeps a merged piece within 64 KiB of UTF-8', () => {
+  it('limits a merged chunk to 64 KiB of UTF-8', () => {
     const { publish, stall, unstall, after } = setup();
     const piece = 'ü'.repeat(10 * 1024);
     stall();
@@ -181,8 +181,8 @@ describe('merging of deltas that wait', () => {
   });
 });
 
-describe('a socket that is full', () => {
-  it('gets nothing more above 1 MiB and the rest in order once it drains', () => {
+describe('a full socket', () => {
+  it('receives no more frames above 1 MiB, and the rest in order after it drains', () => {
     const { peer, publish, stall, unstall, types } = setup();
     stall();
     for (let seq = 1; seq <= 100; seq += 1) publish(frame('turn.started', seq));
@@ -193,7 +193,7 @@ describe('a socket that is full', () => {
     expect(peer.sent.slice(2).map(({ seq }) => seq)).toEqual(Array.from({ length: 100 }, (_, index) => index + 1));
   });
 
-  it('keeps only the newest status of an agent, with the fields of the dropped ones', () => {
+  it('retains only the newest status of an agent, with the fields of the dropped ones', () => {
     const { publish, stall, unstall, after } = setup();
     stall();
     publish(status({ time: 5, model: 'm', contextTokens: 1 }));
@@ -217,7 +217,7 @@ describe('a socket that is full', () => {
     expect(Object.keys(statuses[1]?.payload ?? {}).slice(0, 2)).toEqual(['type', 'time']);
   });
 
-  it('merges text that a dropped frame had kept apart', () => {
+  it('merges text that a dropped frame had separated', () => {
     const { publish, stall, unstall, after } = setup();
     stall();
     for (let index = 0; index < 3000; index += 1) {
@@ -231,7 +231,7 @@ describe('a socket that is full', () => {
     expect(frames[1]).toMatchObject({ payload: { contextTokens: 2999 } });
   });
 
-  it('keeps the newest 64 progress frames of a call, and all custom ones', () => {
+  it('retains the newest 64 progress frames of a call, and all custom ones', () => {
     const { publish, stall, unstall, after } = setup();
     stall();
     publish(progress('sign in', 'custom'));
@@ -255,7 +255,7 @@ describe('a socket that is full', () => {
 });
 
 describe('the bound', () => {
-  it('replaces a session above 1000 frames by one resync_required with its watermark, and goes on', () => {
+  it('replaces a session above 1000 frames by one resync_required with its watermark, and continues', () => {
     const { publish, stall, unstall, after, cuts } = setup();
     stall();
     publish(frame('turn.started', 7, {}, { sessionId: 's2' }));
@@ -287,7 +287,7 @@ describe('the bound', () => {
     ]);
   });
 
-  it('lets a single frame of any size pass when nothing waits', () => {
+  it('accepts a single frame of any size when the queue is empty', () => {
     const { peer, publish, cuts } = setup();
     publish(frame('tool.result', 1, { output: 'x'.repeat(9 * MIB) }));
     vi.advanceTimersByTime(16);
@@ -296,7 +296,7 @@ describe('the bound', () => {
   });
 });
 
-describe('a socket on which nothing drains', () => {
+describe('a socket that drains no byte', () => {
   it('is closed with 1013 after 30 s, an error frame first', () => {
     const { peer, publish, stall, stalls } = setup();
     stall();
@@ -313,12 +313,12 @@ describe('a socket on which nothing drains', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('stays open as long as some bytes drain', () => {
+  it('stays open while some bytes drain', () => {
     const { peer, stall } = setup();
     stall();
     for (let round = 0; round < 3; round += 1) {
       vi.advanceTimersByTime(20_000);
-      // One byte a round leaves it above the mark.
+      // With one byte per round it stays above the mark.
       peer.drain(1);
     }
     vi.advanceTimersByTime(20_000);
@@ -326,10 +326,10 @@ describe('a socket on which nothing drains', () => {
   });
 });
 
-describe('answers that wait', () => {
+describe('waiting answers', () => {
   const answer = JSON.stringify({ type: 'ack', payload: {} });
 
-  it('leave no room from the 256th on, until one is written', async () => {
+  it('leave no capacity from the 256th on, until one is written', async () => {
     const { queue, stall, unstall } = setup();
     stall();
     for (let n = 1; n < 256; n += 1) queue.sendNow(answer, 'answer');
@@ -343,7 +343,7 @@ describe('answers that wait', () => {
     await room;
   });
 
-  it('leave no room above 1 MiB, and let go of those who wait when the queue is closed', async () => {
+  it('leave no capacity above 1 MiB, and closing the queue resolves the waiting callers', async () => {
     const { queue, stall } = setup();
     stall();
     queue.sendNow(JSON.stringify({ type: 'pong', payload: { nonce: 'x'.repeat(MIB) } }), 'answer');
@@ -354,7 +354,7 @@ describe('answers that wait', () => {
 });
 
 describe('room', () => {
-  it('resolves at once while nothing waits, and after the drain otherwise', async () => {
+  it('resolves immediately while no frame waits, and after the drain otherwise', async () => {
     const { queue, stall, unstall } = setup();
     await queue.room();
     stall();
@@ -377,10 +377,10 @@ describe('room', () => {
   });
 });
 
-describe('streams of which the newest are kept', () => {
+describe('streams of which the newest frames are retained', () => {
   const line = (n: number, size = 0) => JSON.stringify({ type: `line-${n}`, payload: { text: 'x'.repeat(size) } });
 
-  it('keep their place behind what waits', () => {
+  it('keep their order after the waiting frames', () => {
     const { queue, publish, stall, unstall, after } = setup();
     stall();
     queue.sendNow(line(1), { newestOf: 't1' });
@@ -390,7 +390,7 @@ describe('streams of which the newest are kept', () => {
     expect(after('waiting').map(({ type }) => type)).toEqual(['line-1', 'turn.started', 'line-2']);
   });
 
-  it('lose their oldest above 1000 frames, each for itself', () => {
+  it('lose their oldest above 1000 frames, per stream', () => {
     const { queue, stall, unstall, after } = setup();
     stall();
     queue.sendNow(line(1), { newestOf: 't2' });
@@ -401,7 +401,7 @@ describe('streams of which the newest are kept', () => {
     expect(left).toHaveLength(1001);
   });
 
-  it('lose their oldest above 8 MiB and cut no session off', () => {
+  it('lose their oldest above 8 MiB and cut no session', () => {
     const { queue, publish, stall, unstall, after, cuts } = setup();
     stall();
     publish(frame('turn.started', 1));
@@ -415,7 +415,7 @@ describe('streams of which the newest are kept', () => {
     expect(left.slice(1, -1)).toEqual(Array.from({ length: 7 }, (_, n) => `line-${n + 14}`));
   });
 
-  it('lose nothing of a replay, which counts for nobody', () => {
+  it('lose no frames because of a replay, which is not counted', () => {
     const { queue, publish, stall, unstall, after, cuts } = setup();
     stall();
     for (let n = 1; n <= 12; n += 1) queue.sendNow(line(n, MIB), 'replay');
@@ -425,7 +425,7 @@ describe('streams of which the newest are kept', () => {
     expect(after('waiting')).toHaveLength(13);
   });
 
-  it('keep a text that was sealed apart, also when what stood behind it is dropped', () => {
+  it('keep a sealed text separate, also when the frame after it is dropped', () => {
     const { queue, publish, stall, unstall, after } = setup();
     stall();
     publish(delta('a', 0));

@@ -21,15 +21,15 @@ export interface TestPeer extends Peer {
   readonly sent: SentFrame[];
   readonly texts: string[];
   readonly closes: { code: number; reason: string }[];
-  /** While true, what is sent stays unsent bytes. */
+  /** While true, sent bytes stay unsent in the buffer. */
   stalled: boolean;
   paused: boolean;
   terminated: boolean;
-  /** Takes so many unsent bytes away, all unless given. */
+  /** Removes this many unsent bytes; default: all. */
   drain(bytes?: number): void;
 }
 
-/** A peer that keeps what it is sent. */
+/** A peer that records what is sent to it. */
 export function testPeer(): TestPeer {
   const sent: SentFrame[] = [];
   const texts: string[] = [];
@@ -65,7 +65,7 @@ interface FrameOptions {
   offset?: number;
 }
 
-/** An event frame of session `s1`, main agent, unless said otherwise. */
+/** An event frame; default: session `s1`, main agent. */
 export function frame(type: string, seq: number, fields: object = {}, options: FrameOptions = {}): EventFrame {
   const { agent = 'main', sessionId = 's1', volatile = false, offset } = options;
   const payload = { type, ...fields, agentId: agent, sessionId };
@@ -75,14 +75,14 @@ export function frame(type: string, seq: number, fields: object = {}, options: F
   return built;
 }
 
-/** A piece of the main agent's text. */
+/** A chunk of the main agent's text. */
 export function delta(text: string, offset: number, seq = 1, options: FrameOptions = {}): EventFrame {
   return frame('assistant.delta', seq, { turnId: 0, delta: text }, { ...options, volatile: true, offset });
 }
 
 export interface TestStream {
   frames: EventFrame[];
-  /** Whether the process holds it open. */
+  /** Whether the process has it open. */
   live: boolean;
 }
 
@@ -96,7 +96,7 @@ export function testStreams(streams: Record<string, TestStream>) {
     async *replay(id, after, upTo) {
       for (const stored of streams[id]?.frames ?? []) {
         if (stored.seq <= after || stored.seq > upTo) continue;
-        // As a file would, it takes its time.
+        // Asynchronous, like reading a file.
         await new Promise((resolve) => setImmediate(resolve));
         yield frameText(stored);
       }

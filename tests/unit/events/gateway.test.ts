@@ -42,7 +42,7 @@ function setup(streams: Record<string, TestStream> = {}, extra: FrameHandler[] =
     log,
     times: { batchMs: 1, drainMs: 1, stallMs: 60_000 },
   });
-  /** A durable event of a session: into the stream, then out to the connections. */
+  /** A durable event of a session: appended to the stream, then published to the connections. */
   const publish = (event: EventFrame) => {
     if (!event.volatile) streams[event.sessionId]?.frames.push(event);
     bus.publish(event);
@@ -78,7 +78,7 @@ function client(peer: TestPeer, handle: PeerHandle) {
 }
 
 describe('a connection', () => {
-  it('is greeted first and listed', async () => {
+  it('receives its hello first and is listed', async () => {
     const { bus, gateway, connect } = setup({ s2: { frames: [], live: false }, s1: { frames: [], live: false } });
     const { peer, handle, ask } = connect();
     expect(peer.sent[0]).toEqual({
@@ -108,7 +108,7 @@ describe('a connection', () => {
     expect(bus.followers('s1')).toBe(0);
   });
 
-  it('on which nothing happens gets nothing and stays open', async () => {
+  it('without activity receives no frames and stays open', async () => {
     vi.useFakeTimers();
     try {
       const { connect } = setup({ s1: { frames: [], live: true } });
@@ -135,7 +135,7 @@ describe('a connection', () => {
     expect(connect().peer.closes).toHaveLength(1);
   });
 
-  it('is dropped when it does not take part in the closing', async () => {
+  it('is dropped when the client does not complete the close handshake', async () => {
     const { gateway, connect } = setup();
     const { peer } = connect();
     vi.useFakeTimers();
@@ -160,7 +160,7 @@ describe('frames', () => {
     expect(peer.sent[1]).not.toHaveProperty('session_id');
   });
 
-  it('are acked with their id, unchanged in type, in order', async () => {
+  it('receive acks in order, with the type of the id unchanged', async () => {
     const { peer, say, waitFor } = setupOne();
     say({ type: 'subscribe', id: 7, payload: { session_ids: ['s1', 'nope'] } });
     say({ type: 'unsubscribe', id: 'seven', payload: { session_ids: ['s1'] } });
@@ -200,7 +200,7 @@ describe('frames', () => {
     expect(types()).toEqual(['server_hello', 'ack']);
   });
 
-  it('with a wrong payload are refused with details and change nothing', async () => {
+  it('with an invalid payload are refused with details and have no effect', async () => {
     const { ask } = setupOne();
     expect(await ask('subscribe', { session_ids: ['s1'], cursors: { s1: { seq: -1 } } })).toEqual({
       type: 'ack',
@@ -217,7 +217,7 @@ describe('frames', () => {
     });
   });
 
-  it('ping is answered with its nonce and nothing else', async () => {
+  it('ping is answered with its nonce only', async () => {
     const { peer, say, waitFor } = setupOne();
     say({ type: 'ping', id: 1, payload: { nonce: 'n' } });
     say({ type: 'ping' });
@@ -228,7 +228,7 @@ describe('frames', () => {
     ]);
   });
 
-  it('client_hello with a wrong token ends the connection with 1008', async () => {
+  it('client_hello with a wrong token closes the connection with 1008', async () => {
     const { peer, ask } = setupOne();
     expect(await ask('client_hello', { token: 'right' })).toMatchObject({ code: 0 });
     const refused = await ask('client_hello', { token: 'wrong', subscriptions: ['s1'] });
@@ -249,7 +249,7 @@ describe('frames', () => {
     expect(types()).toEqual(['server_hello', 'ack']);
   });
 
-  it('abort passes the outcome and the codes on', async () => {
+  it('abort returns the outcome and the error codes', async () => {
     const { ask } = setupOne();
     expect(await ask('abort', { session_id: 's1', prompt_id: 'p' })).toMatchObject({
       code: 0,
@@ -268,7 +268,7 @@ describe('frames', () => {
     expect(await ask('abort', { session_id: 's1' })).toMatchObject({ code: 40001 });
   });
 
-  it('names like members of Object are ordinary session ids', async () => {
+  it('with names of Object members as session ids are ordinary ids', async () => {
     const { ask } = setupOne();
     expect(await ask('subscribe', { session_ids: ['constructor'], cursors: {}, agent_filter: {} })).toMatchObject({
       code: 0,
@@ -276,7 +276,7 @@ describe('frames', () => {
     });
   });
 
-  it('that come too fast pause the socket until they are handled', async () => {
+  it('that arrive too fast pause the socket until they are handled', async () => {
     const { peer, say, waitFor } = setupOne();
     for (let id = 0; id < 300; id += 1) say({ type: 'unsubscribe', id, payload: { session_ids: [] } });
     expect(peer.paused).toBe(true);
@@ -291,7 +291,7 @@ describe('frames', () => {
     say({ type: 'ping', payload: { nonce: 'x'.repeat(1024 * 1024 + 1) } });
     for (let id = 0; id < 400; id += 1) say({ type: 'unsubscribe', id, payload: { session_ids: [] } });
     await waitFor((sent) => sent.length === 2);
-    // 256 are answered and wait for the socket, the rest waits for them: together too much to read on.
+    // 256 answers wait for the socket and the other frames for them, which together exceeds the inbox.
     for (let id = 400; id < 600; id += 1) say({ type: 'unsubscribe', id, payload: { session_ids: [] } });
     await until(() => peer.paused);
     expect(peer.sent).toHaveLength(2);
@@ -302,7 +302,7 @@ describe('frames', () => {
     expect(peer.paused).toBe(false);
   });
 
-  it('do not wait for those of another row: an abort passes a subscribe that waits for room', async () => {
+  it('do not wait for those of another row: an abort overtakes a subscribe that waits for the socket', async () => {
     const aborted: string[] = [];
     const late = defineFrame(
       { type: 'stop', payload: z.object({}) },
@@ -325,7 +325,7 @@ describe('frames', () => {
     expect(peer.sent.slice(2).map(({ type, id }) => id ?? type)).toEqual(['pong', 1, 2]);
   });
 
-  it('that name too many sessions are refused, and unknown ones hold up nobody', async () => {
+  it('with too many session ids are refused, and unknown ids delay no other work', async () => {
     const { connect, source } = setup({ s1: { frames: [], live: true } });
     const many = (count: number) => Array.from({ length: count }, (_, n) => `unknown-${n}`);
     const { ask } = connect();
@@ -350,7 +350,7 @@ describe('frames', () => {
       });
     }
 
-    // Looking an unknown session up costs what a query costs, and gives nobody else a turn by itself.
+    // Looking up an unknown session costs as much as a query, and does not yield to the event loop.
     vi.spyOn(source, 'exists').mockImplementation(async () => {
       for (const end = performance.now() + 0.2; performance.now() < end;);
       return false;
@@ -363,7 +363,7 @@ describe('frames', () => {
     expect(turns).toBeGreaterThan(10);
   });
 
-  it('of a domain get its answer; what the client opened is released once, however it goes', async () => {
+  it('of a domain get its reply; what the client opened is released a single time, even if a release throws', async () => {
     const released: string[] = [];
     const opens = defineFrame(
       { type: 'open', payload: z.object({ name: z.string() }), ack: z.object({ opened: z.string() }) },
@@ -419,7 +419,7 @@ it('what a client opens after its connection has closed is released', async () =
 });
 
 describe('a peer that throws', () => {
-  it('is dropped and cuts off none of those behind it', async () => {
+  it('is dropped without affecting the connections after it', async () => {
     const { connect, publish, bus } = setup({ s1: { frames: [], live: true } });
     const [broken, whole] = [connect(), connect()];
     for (const each of [broken, whole]) await each.ask('subscribe', { session_ids: ['s1'] });
@@ -434,7 +434,7 @@ describe('a peer that throws', () => {
     expect(bus.followers('s1')).toBe(1);
   });
 
-  it('from a timer of its queue harms nobody either', async () => {
+  it('in a timer of its queue has no effect on others either', async () => {
     const { connect, publish } = setup({ s1: { frames: [], live: true } });
     const { peer, ask } = connect();
     await ask('subscribe', { session_ids: ['s1'] });
@@ -447,7 +447,7 @@ describe('a peer that throws', () => {
 });
 
 describe('fan-out', () => {
-  it('sends global events to all, each once, and session events to subscribers', async () => {
+  it('sends global events to all connections a single time, and session events to subscribers', async () => {
     const { connect, publish } = setup({ s1: { frames: [], live: true } });
     const subscribed = connect();
     const other = connect();
@@ -459,7 +459,7 @@ describe('fan-out', () => {
     expect(other.seqs()).toEqual([1]);
   });
 
-  it('ends with unsubscribe, but for global events', async () => {
+  it('ends with unsubscribe, except for global events', async () => {
     const { connect, publish } = setup({ s1: { frames: [], live: true } });
     const { ask, seqs, types } = connect();
     await ask('subscribe', { session_ids: ['s1'] });
@@ -471,7 +471,7 @@ describe('fan-out', () => {
     expect(types().at(-1)).toBe('session.meta.updated');
   });
 
-  it('obeys the agent filter, live and in the replay', async () => {
+  it('applies the agent filter, live and in the replay', async () => {
     const events = () => [
       frame('agent.created', 1, {}, { agent: 'agent-2' }),
       frame('turn.started', 2, {}, { agent: 'agent-2' }),
@@ -490,7 +490,7 @@ describe('fan-out', () => {
     await late.ask('subscribe', { session_ids: ['s1'], agent_filter: { s1: ['main'] }, cursors: { s1: { seq: 0 } } });
     expect(late.seqs()).toEqual([1, 3, 4, 5]);
 
-    // An empty or malformed entry, like none, means every agent.
+    // An empty, malformed or absent entry means every agent.
     for (const filter of [[], [1], 'main']) {
       await late.ask('subscribe', { session_ids: ['s1'], agent_filter: { s1: filter } });
       const before = late.seqs().length;
@@ -513,7 +513,7 @@ describe('cursors', () => {
     ['without epoch', { seq: 1490 }, 10],
     ['with an empty epoch', { seq: 1490, epoch: '' }, 10],
     ['1000 behind', { seq: 1500 - REPLAY_WINDOW_EVENTS, epoch: EPOCH }, 1000],
-  ])('%s replay what is missing', async (_name, cursor, count) => {
+  ])('%s replay the missing events', async (_name, cursor, count) => {
     const { ask, seqs, types } = setup(stream()).connect();
     expect(await ask('subscribe', { session_ids: ['s1'], cursors: { s1: cursor } })).toMatchObject({
       payload: { accepted: ['s1'], resync_required: [], cursors: { s1: { seq: 1500, epoch: EPOCH } } },
@@ -526,7 +526,7 @@ describe('cursors', () => {
     ['of another epoch', { seq: 1500, epoch: 'ep_other' }, 'epoch_changed'],
     ['ahead of the stream', { seq: 1501 }, 'epoch_changed'],
     ['1001 behind', { seq: 499, epoch: EPOCH }, 'buffer_overflow'],
-  ])('%s ask for a resync, with the subscription active', async (_name, cursor, reason) => {
+  ])('%s request a resync, with the subscription active', async (_name, cursor, reason) => {
     const { connect, publish } = setup(stream());
     const { peer, ask, waitFor } = connect();
     const ack = await ask('subscribe', { session_ids: ['s1'], cursors: { s1: cursor } });
@@ -538,7 +538,7 @@ describe('cursors', () => {
     await waitFor((sent) => sent.at(-1)?.seq === 1501);
   });
 
-  it('whose events are gone ask for a resync', async () => {
+  it('whose events were removed request a resync', async () => {
     const { ask, peer } = setup({ s1: { frames: numbered(10).slice(5), live: false } }).connect();
     const ack = await ask('subscribe', { session_ids: ['s1'], cursors: { s1: { seq: 2 } } });
     expect(ack).toMatchObject({ payload: { resync_required: ['s1'] } });
@@ -550,7 +550,7 @@ describe('cursors', () => {
 });
 
 describe('joined text', () => {
-  it('is written when it is handed over, and ends where a subscription begins', async () => {
+  it('is written when it is flushed, and ends where a subscription begins', async () => {
     const { connect, publish, bus } = setup({ s1: { frames: [], live: true } });
     const early = connect();
     await early.ask('subscribe', { session_ids: ['s1'] });
@@ -571,7 +571,7 @@ describe('joined text', () => {
     expect(texts(late)).toEqual([[2, 'c']]);
   });
 
-  it('of a slow client keeps apart what was read by then', async () => {
+  it('of a slow client is split at the position that was read', async () => {
     const { connect, publish, bus } = setup({ s1: { frames: [], live: true } });
     const { peer, ask, say, waitFor } = connect();
     await ask('subscribe', { session_ids: ['s1'] });
@@ -594,7 +594,7 @@ describe('joined text', () => {
 });
 
 describe('the switch from replay to live', () => {
-  it('loses, repeats and reorders nothing, whenever it happens', async () => {
+  it('does not lose, repeat or reorder events, at any time', async () => {
     const { connect, publish } = setup({ s1: { frames: numbered(50), live: true } });
     const clients = [];
     let seq = 50;
@@ -627,24 +627,27 @@ describe('the switch from replay to live', () => {
     ['a cursor', { seq: 2, epoch: EPOCH }, [3, 4, 5, 6]],
     ['a current cursor', { seq: 6, epoch: EPOCH }, []],
     ['no cursor', undefined, [6]],
-  ])('what loading publishes precedes no replay and comes once: %s', async (_name, cursor, expected) => {
-    const { connect, publish, source } = setup({ s1: { frames: numbered(3), live: true } });
-    const position = source.position.bind(source);
-    // As a session that crashed in a turn: its load appends what closes the turn.
-    source.position = async (id) => {
-      settled.forEach((type, index) => publish(frame(type, 4 + index)));
-      await new Promise((resolve) => setImmediate(resolve));
-      return position(id);
-    };
-    const { ask, seqs } = connect();
-    const ack = await ask('subscribe', { session_ids: ['s1'], ...(cursor ? { cursors: { s1: cursor } } : {}) });
-    expect(ack.payload).toMatchObject({ accepted: ['s1'] });
-    publish(frame('turn.started', 7));
-    await until(() => seqs().includes(7));
-    expect(seqs()).toEqual([...expected, 7]);
-  });
+  ])(
+    'events published during the load do not precede the replay and arrive a single time: %s',
+    async (_name, cursor, expected) => {
+      const { connect, publish, source } = setup({ s1: { frames: numbered(3), live: true } });
+      const position = source.position.bind(source);
+      // Like a session that crashed in a turn: its load appends the records that close the turn.
+      source.position = async (id) => {
+        settled.forEach((type, index) => publish(frame(type, 4 + index)));
+        await new Promise((resolve) => setImmediate(resolve));
+        return position(id);
+      };
+      const { ask, seqs } = connect();
+      const ack = await ask('subscribe', { session_ids: ['s1'], ...(cursor ? { cursors: { s1: cursor } } : {}) });
+      expect(ack.payload).toMatchObject({ accepted: ['s1'] });
+      publish(frame('turn.started', 7));
+      await until(() => seqs().includes(7));
+      expect(seqs()).toEqual([...expected, 7]);
+    },
+  );
 
-  it('keeps what loading publishes where no replay follows', async () => {
+  it('delivers events published during the load if no replay follows', async () => {
     const { connect, publish, source } = setup({ s1: { frames: numbered(3), live: true } });
     source.exists = async (id) => {
       publish(frame('event.session.work_changed', 4));
@@ -656,7 +659,7 @@ describe('the switch from replay to live', () => {
     expect(seqs()).toContain(4);
   });
 
-  it('ends with one resync_required when too much happens during the replay', async () => {
+  it('ends with one resync_required when too many events arrive during the replay', async () => {
     const { connect, publish } = setup({ s1: { frames: numbered(3), live: true } });
     const { peer, ask, waitFor } = connect();
     const asked = ask('subscribe', { session_ids: ['s1'], cursors: { s1: { seq: 0 } } });
@@ -671,7 +674,7 @@ describe('the switch from replay to live', () => {
     expect(rest).toEqual(Array.from({ length: 1500 - current }, (_, index) => current + 1 + index));
   });
 
-  it('waits with the replay for a client that does not read', async () => {
+  it('applies backpressure to the replay for a client that does not read', async () => {
     const { connect } = setup({
       s1: {
         frames: numbered(100).map((each) => ({ ...each, payload: { ...each.payload, text: 'x'.repeat(100_000) } })),
@@ -691,7 +694,7 @@ describe('the switch from replay to live', () => {
 });
 
 describe('a client that does not read while 10 000 events pass', () => {
-  it('gets one resync_required a session; the others see no delay', async () => {
+  it('receives one resync_required per session; the others see no delay', async () => {
     const { connect, publish } = setup({ s1: { frames: [], live: true } });
     const slow = connect();
     const quick = connect();

@@ -89,11 +89,11 @@ describe('the global stream', () => {
     );
   });
 
-  it('goes on after a restart, and replays what was sent byte for byte', async () => {
+  it('continues after a restart, and replays the sent bytes', async () => {
     const first = await open();
     for (const root of ['/a', '/b', '/ü']) first.deleted(root);
     const position = await first.stream.position('__global__');
-    // As after kill -9: nothing is closed.
+    // Like after kill -9: no close is called.
     const second = await open();
     expect(await second.stream.position('__global__')).toEqual(position);
     second.deleted('/d');
@@ -104,7 +104,7 @@ describe('the global stream', () => {
     expect((await stat(file())).mode & 0o777).toBe(0o600);
   });
 
-  it('cuts a torn last line off', async () => {
+  it('truncates a torn last line', async () => {
     const first = await open();
     first.deleted('/a');
     await first.stream.close();
@@ -121,7 +121,7 @@ describe('the global stream', () => {
     ['an unreadable header', () => 'nonsense\n'],
     ['a line that is no frame', (text: string) => `${text}{}\n`],
     ['a gap', (text: string) => text + text.trimEnd().split('\n').at(-1)?.replace('"seq":1', '"seq":3') + '\n'],
-  ])('starts anew, with another epoch, after %s', async (_name, damage) => {
+  ])('starts from scratch, with another epoch, after %s', async (_name, damage) => {
     const first = await open();
     first.deleted('/a');
     const { epoch } = await first.stream.position('__global__');
@@ -135,7 +135,7 @@ describe('the global stream', () => {
     expect(await (await open()).stream.position('__global__')).toEqual({ seq: 1, epoch: position.epoch });
   });
 
-  it('stays in memory, with an epoch of its own, where another server owns the file', async () => {
+  it('stays in memory, with an epoch of its own, if another server owns the file', async () => {
     const owner = await open();
     const other = await open(null);
     owner.deleted('/a');
@@ -149,7 +149,7 @@ describe('the global stream', () => {
     expect((await readFile(file(), 'utf8')).trimEnd().split('\n')).toHaveLength(2);
   });
 
-  it('is kept in the file by exactly one of the servers that start together, and by another when that one has ended', async () => {
+  it('is stored in the file by exactly one of several concurrently started servers, and by another after that one has exited', async () => {
     const start = () =>
       createGlobalStream({ home, claim: claimFolder, sink: { publish: () => undefined }, log: silent });
     const streams = await Promise.all(Array.from({ length: 8 }, start));
@@ -162,14 +162,14 @@ describe('the global stream', () => {
     const epochs = streams.map((each) => each.livePosition('__global__')?.epoch);
     expect(epochs.filter((epoch) => epoch === kept.epoch)).toHaveLength(1);
     expect(new Set(epochs).size).toBe(8);
-    // Those in memory stay there, the file goes to who starts next.
+    // The others stay in memory; the next server to start claims the file.
     for (const each of streams) await each.close();
     const next = await start();
     opened.push(next);
     expect(next.livePosition('__global__')).toEqual({ seq: 1, epoch: kept.epoch });
   });
 
-  it('goes on in memory when another server has written the file', async () => {
+  it('continues in memory after another server has written the file', async () => {
     const { stream, deleted, sent } = await open();
     deleted('/a');
     const { epoch } = await stream.position('__global__');
@@ -179,7 +179,7 @@ describe('the global stream', () => {
     expect((await readFile(file(), 'utf8')).endsWith('of another\n')).toBe(true);
   });
 
-  it('writes nothing after another server took the folder while the process was suspended', async () => {
+  it('writes no more after another server took the folder while the process was suspended', async () => {
     const { holder, suspend } = suspendableHolder();
     const lock = join(home, 'events', 'lock');
     const claim = async (folder: string) => {
@@ -196,7 +196,7 @@ describe('the global stream', () => {
     expect(before).not.toContain(stream.livePosition('__global__')?.epoch);
   });
 
-  it('replaces no file of another server that took the folder while the file was being rewritten', async () => {
+  it('does not replace the file of another server that took the folder during a rewrite', async () => {
     let robbed = false;
     const fence = () => {
       if (robbed) throw new Error('taken over');
@@ -214,12 +214,12 @@ describe('the global stream', () => {
     expect(await readdir(join(home, 'events'))).toEqual(['global.ndjson']);
   });
 
-  it('keeps the file bounded, losing nothing that may be replayed', async () => {
+  it('bounds the file, retaining everything that may be replayed', async () => {
     const { stream, deleted, replay, sent } = await open();
     const count = COMPACT_AT_FRAMES + 500;
     for (let index = 0; index < count; index += 1) {
       deleted(`/${index}`);
-      // Some land while the file is being rewritten.
+      // Some frames are appended while the file is being rewritten.
       if (index > COMPACT_AT_FRAMES && index % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
     const lines = async () => (await readFile(file(), 'utf8')).trimEnd().split('\n').length;
