@@ -268,7 +268,7 @@ describe('frames', () => {
     expect(await ask('abort', { session_id: 's1' })).toMatchObject({ code: 40001 });
   });
 
-  it('with names of Object members as session ids are ordinary ids', async () => {
+  it('accept names of Object members as ordinary session ids', async () => {
     const { ask } = setupOne();
     expect(await ask('subscribe', { session_ids: ['constructor'], cursors: {}, agent_filter: {} })).toMatchObject({
       code: 0,

@@ -1,4 +1,4 @@
-/** Where `event.session.work_changed` stands on a line, and what it says. */
+/** Position and content of `event.session.work_changed` on a line. */
 import { describe, expect, it } from 'vitest';
 import { withActivity, type Holds } from '#server/journal/activity.ts';
 import { applyActivity, idleActivity, type ActivityState } from '#server/journal/projections/activity.ts';
@@ -64,14 +64,14 @@ const taskEnded = event(SUB, 'task.terminated', { info: { ...info, status: 'comp
 const compaction = event(SUB, 'compaction.started', { trigger: 'manual' });
 const compacted = event(SUB, 'compaction.cancelled', {}, { cause: 'failed' });
 
-/** As the orders of events are written: `work(busy, main, pending, last)`, other records by their last word. */
+/** Short form of a draft: `work(busy, main, pending, last)`, other records by the last word of their type. */
 const shown = (draft: Draft) => {
   if (draft.type !== 'event.session.work_changed') return draft.type.split('.').at(-1);
   const { agent, busy, main_turn_active, pending_interaction, last_turn_reason = '-' } = draft;
   return `${agent === MAIN ? '' : agent}work(${busy}, ${main_turn_active}, ${pending_interaction}, ${last_turn_reason})`;
 };
 
-/** Completes lines one after the other and folds them, as the writer does. */
+/** Completes lines one after another and folds them, like the writer. */
 function play(...lines: (Draft[] | [Draft[], Partial<Holds>])[]): (string | undefined)[][] {
   const activity: ActivityState = idleActivity();
   return lines.map((line) => {
@@ -84,8 +84,8 @@ function play(...lines: (Draft[] | [Draft[], Partial<Holds>])[]): (string | unde
 const isHeld = (line: Draft[] | [Draft[], Partial<Holds>]): line is [Draft[], Partial<Holds>] => Array.isArray(line[0]);
 const last = (...lines: Parameters<typeof play>) => play(...lines).at(-1);
 
-describe('the place', () => {
-  it('is directly behind the start of a turn', () => {
+describe('the position', () => {
+  it('is directly after the start of a turn', () => {
     expect(last([warning, started(), reminded])).toEqual([
       'warning',
       'started',
@@ -94,7 +94,7 @@ describe('the place', () => {
     ]);
   });
 
-  it('is in front of the first prompt that ends, behind everything of the turn', () => {
+  it('is before the first prompt that ends, after all records of the turn', () => {
     expect(last([started()], [result, ended(), reminded, settled])).toEqual([
       'result',
       'ended',
@@ -112,7 +112,7 @@ describe('the place', () => {
     ]);
   });
 
-  it('is once in front of several ends', () => {
+  it('is before several ends, a single time', () => {
     expect(last([started()], [ended('cancelled'), aborted(), aborted('p2'), disposed()])).toEqual([
       'ended',
       'work(false, false, none, -)',
@@ -126,14 +126,14 @@ describe('the place', () => {
     ['an approval', wanted(), resolved(), 'approval'],
     ['a question', question, answered, 'question'],
     ['a question that is dismissed', question, dismissed, 'question'],
-  ])('is directly in front of what opens and closes %s', (_what, opens, closes, pending) => {
+  ])('is directly before the record that opens or closes %s', (_what, opens, closes, pending) => {
     expect(play([started()], [warning, opens], [closes, result]).slice(1)).toEqual([
       ['warning', `work(true, true, ${pending}, -)`, 'requested'],
       ['work(true, true, none, -)', shown(closes), 'result'],
     ]);
   });
 
-  it('is both in front of a resolution and in front of the aborted prompt', () => {
+  it('is both before a resolution and before the aborted prompt', () => {
     expect(last([started()], [wanted()], [resolved(), ended('cancelled'), reminded, aborted()])).toEqual([
       'work(true, true, none, -)',
       'resolved',
@@ -145,12 +145,12 @@ describe('the place', () => {
   });
 });
 
-describe('none stands', () => {
+describe('no work_changed is added', () => {
   it('on a line without activity', () => {
     expect(last([warning, settled, reminded])).toEqual(['warning', 'completed', 'spliced']);
   });
 
-  it('when it would say what was said last', () => {
+  it('when it would repeat the last one', () => {
     const lines = play([started()], [started(SUB)], [wanted()], [wanted(SUB)], [resolved()], [ended('completed', SUB)]);
     expect(lines.slice(1)).toEqual([
       ['started'],
@@ -161,13 +161,13 @@ describe('none stands', () => {
     ]);
   });
 
-  it('for what ends before anything was told', () => {
+  it('for an end before the first work_changed', () => {
     expect(last([disposed()])).toEqual(['disposed']);
   });
 });
 
-describe('what it says', () => {
-  it('busy counts turns, tasks and compactions of every agent; the main turn only main’s', () => {
+describe('the content', () => {
+  it('busy includes turns, tasks and compactions of every agent; the main turn only the main agent’s', () => {
     const lines = play(
       [started(SUB)],
       [task],
@@ -190,7 +190,7 @@ describe('what it says', () => {
     ]);
   });
 
-  it('an approval wins over a question', () => {
+  it('an approval takes precedence over a question', () => {
     expect(play([started()], [question], [wanted()], [answered], [resolved()]).map((line) => line[0])).toEqual([
       'started',
       'work(true, true, question, -)',
@@ -200,13 +200,13 @@ describe('what it says', () => {
     ]);
   });
 
-  it('the outcome is main’s last, taken back while its turn runs; a blocked turn failed', () => {
+  it('the outcome is that of main’s last turn, reset while its turn runs; a blocked turn failed', () => {
     expect(last([started()], [ended('blocked')])).toEqual(['ended', 'work(false, false, none, failed)']);
     expect(last([started()], [ended()], [started()])).toEqual(['started', 'work(true, true, none, -)']);
     expect(last([started()], [ended()], [started(SUB)])).toEqual(['started', 'work(true, false, none, completed)']);
   });
 
-  it('the disposal of main takes the outcome back, that of another agent does not; a later life has it again', () => {
+  it('the disposal of main removes the outcome, that of another agent does not; after a new creation it returns', () => {
     expect(play([started()], [ended()], [disposed(SUB)], [disposed()]).slice(2)).toEqual([
       ['disposed'],
       ['work(false, false, none, -)', 'disposed'],
@@ -218,7 +218,7 @@ describe('what it says', () => {
     ]);
   });
 
-  it('work without a record counts as busy; a change of it alone makes a line', () => {
+  it('work without a record is busy; a change of it causes a line of its own', () => {
     const hold = { held: true, changed: true };
     const release = { held: false, changed: true };
     expect(play([[warning], hold], [[started()], { held: true }], [[], release])).toEqual([
@@ -233,7 +233,7 @@ describe('what it says', () => {
   });
 });
 
-it('the fold in front of the line is left as it is', () => {
+it('does not mutate the fold before the line', () => {
   const activity = idleActivity();
   withActivity(activity, { held: false, changed: false }, [started(), wanted(), task]);
   expect(activity).toEqual(idleActivity());

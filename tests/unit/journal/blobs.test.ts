@@ -16,11 +16,11 @@ afterEach(() => remove());
 
 const files = () => readdir(join(dir, 'blobs')).catch(() => []);
 const fileOf = (hash: unknown) => join(dir, 'blobs', String(hash));
-/** A long text that no test before has read. */
+/** A long text that no earlier test has read. */
 const fresh = (length: number) => `${dir} ${'q'.repeat(length)}`;
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
 
-/** Through the file and back, by a store that has nothing in memory. */
+/** Encodes to files and decodes with a store that has no text in memory. */
 async function roundTrip(value: unknown): Promise<unknown> {
   const store = createBlobStore(dir);
   return store.load(await store.decode(createBlobStore(dir).encode(value)));
@@ -46,14 +46,14 @@ describe('blobs', () => {
     expect(await roundTrip(value)).toEqual(value);
   });
 
-  it('keeps an object that looks like a text, and own keys that mean something to objects', async () => {
+  it('preserves an object that looks like a text, and keys with a meaning for objects', async () => {
     const value: unknown = JSON.parse(
       `{"args":{"__proto__":{"x":"${'y'.repeat(20_000)}"},"$blob":1,"like":{"blob":"${'0'.repeat(64)}","bytes":9}}}`,
     );
     expect(JSON.stringify(await roundTrip(value))).toBe(JSON.stringify(value));
   });
 
-  it('names hash and length on the line, and a text only where folds know of texts', async () => {
+  it('writes hash and length to the line, and decodes to a text only in members that folds treat as texts', async () => {
     const text = fresh(20_000);
     const blob = { $blob: hashOf(text), bytes: Buffer.byteLength(text) };
     const store = createBlobStore(dir);
@@ -64,7 +64,7 @@ describe('blobs', () => {
     expect(store.decodeEncoded(line)).toEqual(decoded);
   });
 
-  it('takes the length of an old reference from the file', async () => {
+  it('reads the length of an old reference from the file', async () => {
     const text = fresh(20_000);
     const hash = hashOf(text);
     createBlobStore(dir).encode({ text });
@@ -72,7 +72,7 @@ describe('blobs', () => {
     expect(decoded).toEqual({ text: new BlobText(hash, Buffer.byteLength(text)) });
   });
 
-  it('writes a text once, however often it is named', async () => {
+  it('writes a text a single time, however often it is referenced', async () => {
     const store = createBlobStore(dir);
     const text = 'z'.repeat(50_000);
     for (let line = 0; line < 3; line += 1) store.encode({ a: text, b: { c: text } });
@@ -96,7 +96,7 @@ describe('blobs', () => {
   it.each([
     ['at an append', (text: string) => createBlobStore(dir).encode({ text })],
     ['beforehand', (text: string) => createBlobStore(dir).store({ text })],
-  ])('writes a file of the wrong size anew, stored %s', async (_name, store) => {
+  ])('rewrites a file of the wrong size, stored %s', async (_name, store) => {
     const text = fresh(20_000);
     await store(text);
     await truncate(fileOf(hashOf(text)), 0);
@@ -105,7 +105,7 @@ describe('blobs', () => {
     expect(await files()).toHaveLength(1);
   });
 
-  it('copies nothing that holds no text', async () => {
+  it('does not copy objects without texts', async () => {
     const store = createBlobStore(dir);
     const value = { short: { text: 'a' }, list: [{ text: await store.store(fresh(20_000)) }] };
     const loaded = await store.load(value);
@@ -115,7 +115,7 @@ describe('blobs', () => {
   });
 });
 
-it('keeps a text in a file of its own, however short it is', async () => {
+it('stores a text in a file of its own, however short it is', async () => {
   const store = createBlobStore(dir);
   for (const text of ['', 'a plan é', fresh(20_000)]) {
     const { blob, bytes } = await store.keep(text);
@@ -125,7 +125,7 @@ it('keeps a text in a file of its own, however short it is', async () => {
 });
 
 describe('storing beforehand', () => {
-  it('calls nothing that blocks, for a text of any size', async () => {
+  it('does not block, for a text of any size', async () => {
     const text = fresh(4 * 1024 * 1024);
     const blocking = () => {
       throw new Error('blocks');
@@ -150,7 +150,7 @@ describe('storing beforehand', () => {
     read.mockRestore();
   });
 
-  it('leaves no half a file when the disk is full', async () => {
+  it('leaves no partial file when the disk is full', async () => {
     const promises = { ...nodeFs.promises, rename: () => Promise.reject(new Error('ENOSPC')) };
     const store = createBlobStore(dir, createJournalFiles({ ...nodeFs, promises }));
     await expect(store.store(fresh(20_000))).rejects.toThrow('ENOSPC');
@@ -159,7 +159,7 @@ describe('storing beforehand', () => {
 });
 
 describe('the cache of texts', () => {
-  it('keeps what was used last, within its limit', () => {
+  it('retains the most recently used texts, within its limit', () => {
     const cache = createTextCache(10, 8);
     cache.put('a', 'aaaa');
     cache.put('b', 'bbbb');

@@ -1,4 +1,4 @@
-/** The one prediction of what a fold will say: where a context ends behind the records of a line. */
+/** The prediction of a fold's result: the end of a context after the records of a line. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { contextSize, endOfContext, placeSplices } from '#server/journal/context-size.ts';
 import { readContext } from '#server/journal/projections/context.ts';
@@ -49,14 +49,14 @@ const interrupted = event(MAIN, 'turn.step.interrupted', { turnId: 0, step: 1, s
 
 const main = () => readContext(opened.log.state.context, MAIN);
 
-/** The splice that the last line wrote, as the fold has it. */
+/** The splice that the last line wrote, as folded. */
 function spliced() {
   const frame = opened.frames.findLast(({ type }) => type === 'context.spliced');
   const { start, tokens } = frame?.payload ?? {};
   return { start: Number(start), tokens: Number(tokens) };
 }
 
-describe('a splice stands where the context ends, with the size that the fold then has', () => {
+describe('a splice is positioned at the end of the context, with the size that the fold then has', () => {
   it.each<[string, Draft[][]]>([
     ['the first message', [[says('hello')]]],
     ['two on one line', [[says('hello'), says('and more')]]],
@@ -126,7 +126,7 @@ describe('a splice stands where the context ends, with the size that the fold th
   });
 });
 
-it('what says its own place is left as it is, and counts for those behind it', () => {
+it('does not change an explicit position, and counts it for the splices after it', () => {
   opened.log.append([says('one'), says('two'), says('three')]);
   const own = event(MAIN, 'context.spliced', { start: 1, deleteCount: 2, messages: [message('x')], tokens: 70 });
   const [first, second] = placeSplices(opened.log.state, [own, says('behind it')]);
@@ -135,7 +135,7 @@ it('what says its own place is left as it is, and counts for those behind it', (
   expect(endOfContext(opened.log.state, MAIN, [own])).toEqual({ length: 2, tokens: 70 });
 });
 
-it('keeps what else a splice says', () => {
+it('preserves the other members of a splice', () => {
   const [placed] = placeSplices(opened.log.state, [unsent(says('x'))]);
   expect(placed).toMatchObject({ start: 0, deleteCount: 0, x: { cause: 'input' }, unsent: true });
 });

@@ -1,4 +1,4 @@
-/** The journal of a copy: what was said is the same, under its own id and epoch; what ran has ended. */
+/** The journal of a copy: the same conversation under its own id and epoch; running operations have ended. */
 import { appendFile, cp, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -59,7 +59,7 @@ const described = (id: string): Session => ({
   last_seq: 0,
 });
 
-/** Copies the folder `from` into one of that name; long texts stay where they are, linked as a session's would be. */
+/** Copies the folder `from` to one with that name; long texts are linked into it, as for a session. */
 async function fork(from: string, sourceId: string, name: string, known?: Pick<CopiedJournal, 'end' | 'known'>) {
   const dir = join(root, name);
   const stage = join(root, `stage-${name}`);
@@ -74,7 +74,7 @@ async function fork(from: string, sourceId: string, name: string, known?: Pick<C
 const cold = async (dir: string, sessionId: string) =>
   (await foldJournal({ dir, sessionId, holder: leaseHolder(), projections })).state;
 
-/** What a copy has of the original, and what its own settling adds. */
+/** The part of the copy's state that equals the original's, without the records of its own settling. */
 function shared(state: LogState) {
   const agents = [...state.context.agents].map(
     ([id, { entries, anchors, delivered, files, agentsMd, rules, config }]) => {
@@ -109,7 +109,7 @@ function shared(state: LogState) {
 const isForkNote = (origin: { kind: string; variant?: string } | undefined) =>
   origin?.kind === 'injection' && origin.variant === 'goal_fork_cleared';
 
-it.each(SEEDS)('folds to what the original does, and so does a copy of the copy (seed %i)', async (seed) => {
+it.each(SEEDS)('has the same fold as the original, and so does a copy of the copy (seed %i)', async (seed) => {
   const dir = join(root, 'original');
   const { log } = await openLog(dir, { projections });
   await log.claim();
@@ -145,7 +145,7 @@ it.each(SEEDS)('folds to what the original does, and so does a copy of the copy 
 });
 
 it.each(SEEDS)(
-  'has what its lines fold to where that was known, and nothing together with it (seed %i)',
+  'equals the fold of its lines if the fold was passed, and shares no state with it (seed %i)',
   async (seed) => {
     const { log } = await openLog(join(root, 'original'), { projections: ofFeatures });
     await log.claim();
@@ -172,21 +172,21 @@ it.each(SEEDS)(
   },
 );
 
-/** What the lines of its file are. */
+/** The fold of the lines in its file. */
 async function folded({ dir, sessionId }: SessionLog): Promise<LogState> {
   const view = emptyView(newHeader(sessionId, 0), ofFeatures);
   await readOn(view, dir, createBlobStore(dir));
   return view.state;
 }
 
-/** The original as a load would settle it, in a copy of its state. */
+/** The original settled as a load would settle it; mutates the log's state. */
 function settledState({ state }: SessionLog): LogState {
   const records = settleCrash(state).map((draft): JournalRecord => recordOf(draft, undefined));
   if (records.length > 0) applyBatch(state, { t: state.lastTime, records });
   return state;
 }
 
-it('leaves out what is torn or not written whole, and goes on with numbers of its own', async () => {
+it('omits torn lines, and continues with its own numbers', async () => {
   const dir = join(root, 'original');
   const { log } = await openLog(dir);
   await log.claim();
@@ -211,7 +211,7 @@ it('leaves out what is torn or not written whole, and goes on with numbers of it
   await copy.log.close();
 });
 
-it('is nothing where the original is damaged or newer than this server', async () => {
+it('fails where the original is damaged or newer than this server', async () => {
   const dir = join(root, 'original');
   await mkdir(dir);
   const header = { type: 'metadata', session_id: SESSION_ID, epoch: 'ep_1', created_at: 1 };
@@ -224,7 +224,7 @@ it('is nothing where the original is damaged or newer than this server', async (
   await expect(fork(dir, SESSION_ID, 'session_b')).rejects.toMatchObject({ code: 50003 });
 });
 
-it('a copy is on the disk before it is reported: its journal, its folder, its name', async () => {
+it('is on the disk before it is reported: its journal, its folder, its name', async () => {
   const { log } = await openLog(join(root, 'source'));
   await log.claim();
   log.append([event('main', 'agent.created', {}, { kind: 'main' })]);
@@ -235,7 +235,7 @@ it('a copy is on the disk before it is reported: its journal, its folder, its na
   const places = [join(copy.log.dir, 'journal.ndjson'), copy.log.dir, root];
   const [journal, folder, parent] = await Promise.all(places.map(inode));
   expect(synced.slice(0, 2)).toEqual([journal, folder]);
-  // After the rename.
+  // The sync after the rename.
   expect(synced.at(-1)).toBe(parent);
   await copy.log.close();
 });

@@ -1,4 +1,4 @@
-/** Lines of every length come whole, in order and with their places, however the file is cut into reads. */
+/** Lines of any length are complete, in order and with their offsets, however the file is split into reads. */
 import { expect, it } from 'vitest';
 import { readLines } from '#server/journal/line-reader.ts';
 import { seeded } from '#support/random.ts';
@@ -31,7 +31,7 @@ function linesIn(bytes: Buffer, start = 0) {
   return lines;
 }
 
-it.each([1, 2, 3])('of a file that is there, from anywhere and up to anywhere (seed %i)', async (seed) => {
+it.each([1, 2, 3])('reads a file between any two offsets (seed %i)', async (seed) => {
   const random = seeded(seed);
   const texts = Array.from({ length: 20 }, (_, line) => {
     const length = LENGTHS[Math.floor(random() * LENGTHS.length)] ?? 0;
@@ -47,7 +47,7 @@ it.each([1, 2, 3])('of a file that is there, from anywhere and up to anywhere (s
   expect(await linesOf(file, 0, to)).toEqual(linesIn(bytes.subarray(0, to)));
 });
 
-it('of a file that grows while it is read', async () => {
+it('reads a file that grows meanwhile', async () => {
   let bytes = Buffer.from('begun');
   let reads = 0;
   const grow = () => {

@@ -13,7 +13,7 @@ describe('the lock of a session', () => {
 
   const holder = leaseHolder();
 
-  it('is refused with 40901 naming the owner while that lives, and given on when it is released', async () => {
+  it('is refused with session.busy naming the live owner, and can be acquired after its release', async () => {
     expect(await wasReleased(dir)).toBe(true);
     const lock = await acquireLock(dir, 'session_S1', holder);
     await expect(acquireLock(dir, 'session_S1', holder)).rejects.toMatchObject({
@@ -40,7 +40,7 @@ describe('the lock of a session', () => {
     });
   });
 
-  it('that went while the server was asleep is told by the fence, with the new owner', async () => {
+  it('reports through the fence that it was lost during a suspension, with the new owner', async () => {
     let silences = 0;
     const lock = await acquireLock(dir, 'session_S1', leaseHolder('server_1', { silences: () => silences }));
     await writeFile(join(dir, 'lock.2'), JSON.stringify({ ...holder.self, server_id: 'server_2', pid: 7 }));

@@ -1,4 +1,4 @@
-/** What holds for every journal, over random histories. */
+/** Properties of every journal, over random histories. */
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -39,7 +39,7 @@ async function foldFolder(dir: string, blobs = createBlobStore(dir)): Promise<Lo
   return view.state;
 }
 
-/** The fold of a folder, settled without a trace on disk. */
+/** The fold of a folder, settled without writing to disk. */
 async function settledFold(dir: string): Promise<LogState> {
   const state = await foldFolder(dir);
   const records = settleCrash(state).map(({ unsent: _unsent, ...record }: CompleteDraft): JournalRecord => record);
@@ -52,17 +52,17 @@ const readJournal = async (dir: string) => (await readFile(journal(dir), 'utf8')
 const batches = async (dir: string): Promise<Raw[]> =>
   (await readJournal(dir)).slice(1).map((line) => JSON.parse(line));
 
-/** Everything but the places of records in the file. */
+/** The state without the positions of records in the file. */
 function projections(state: LogState) {
   const { messages, ...rest } = state;
   const history = messages.history.map(({ id, role, t }) => ({ id, role, t }));
   return { ...rest, messages: { ...messages, history } };
 }
 
-/** Those of all features, as `openLog` has them. */
+/** The projections of all features, as in `openLog`. */
 const folds = features.flatMap((feature) => feature.projection ?? []);
 
-/** A copy of a folder with its lines changed. */
+/** Copies a folder with its lines changed. */
 async function variant(dir: string, name: string, change: (batch: Raw) => Raw): Promise<string> {
   const copy = join(root, name);
   await cp(dir, copy, { recursive: true });
@@ -86,7 +86,7 @@ describe.each(SEEDS)('a random history (seed %i)', (seed) => {
     await log.close();
   });
 
-  it('2, 3: cut anywhere it loads, settled, and settling again gives nothing', async () => {
+  it('2, 3: cut anywhere it loads, settled, and settling again adds no records', async () => {
     const { log } = await openLog(dir);
     await drive(log, seed, 25);
     const bytes = await readFile(journal(dir));
@@ -120,7 +120,7 @@ describe.each(SEEDS)('a random history (seed %i)', (seed) => {
     await log.close();
   });
 
-  it('4: numbers have no hole and a replay repeats what was sent', async () => {
+  it('4: numbers have no gap and a replay repeats the sent frames', async () => {
     const { log, durable } = await openLog(dir);
     await drive(log, seed, LINES);
     await log.close();
@@ -161,13 +161,13 @@ describe.each(SEEDS)('a random history (seed %i)', (seed) => {
     }));
     expect(projections(await foldFolder(bare))).toEqual(state);
     expect(projections(await foldFolder(numberless))).toEqual(state);
-    // Members of messages and parts are the fold's content; only those of records are unknown to it.
+    // Members of messages and parts are content; only unknown members of records are ignored.
     const rough = (value: unknown) =>
       JSON.parse(JSON.stringify(plainState(value), (key, member) => (key === 'laterMember' ? undefined : member)));
     expect(rough(projections(await foldFolder(grown)))).toEqual(rough(state));
   });
 
-  it('9, 10, 14: everything ends once, splices stay inside, no id is given twice', async () => {
+  it('9, 10, 14: everything ends a single time, splices stay inside, ids are unique', async () => {
     const { log } = await openLog(dir);
     await drive(log, seed, LINES);
     const crashed = join(root, 'crashed');
@@ -210,7 +210,7 @@ describe.each(SEEDS)('a random history (seed %i)', (seed) => {
     expect(contextSize(reloaded)).toBe(contextSize(readContext(log.state.context, 'main')));
   });
 
-  it('15: the fold depends on nothing outside, and usage is the sum of its records', async () => {
+  it('15: the fold depends on no outside input, and usage is the sum of its records', async () => {
     const { log } = await openLog(dir);
     await drive(log, seed, LINES);
     await log.close();
@@ -275,7 +275,7 @@ const notice: ContextMessage = {
 };
 
 describe('a line as a whole', () => {
-  it('8: a listener meets all of it or nothing', async () => {
+  it('8: a listener receives all of it or none', async () => {
     const undoing: unknown[] = [];
     const opened = await openLog(join(root, 'session'), {
       sink: {
@@ -296,7 +296,7 @@ describe('a line as a whole', () => {
 });
 
 describe('12: undo', () => {
-  /** What an undo restores; the rest (counters, usage, goal, tasks) it leaves. */
+  /** The state that an undo restores, without what it leaves (counters, usage, goal, tasks). */
   const restored = ({ log }: OpenedLog) => {
     const { entries, delivered } = readContext(log.state.context, MAIN);
     const plan = planOf(plans.of(log.state.features), MAIN);
@@ -325,7 +325,7 @@ describe('12: undo', () => {
     ]);
   }
 
-  /** A step that writes a todo list, in whatever turn runs. */
+  /** A step that writes a todo list, in the running turn. */
   async function todoStep(opened: OpenedLog, turnId: number, title: string): Promise<void> {
     const stepId = `${title}-${turnId}`;
     const calls = [{ id: stepId, name: 'TodoList', arguments: '{}' }];
@@ -346,7 +346,7 @@ describe('12: undo', () => {
   });
   afterEach(() => opened.log.close());
 
-  it('takes a turn back with its todos, plan and notifications', async () => {
+  it('reverts a turn with its todos, plan and notifications', async () => {
     const before = restored(opened);
     const { length } = before.entries;
     await add(opened, user('msg_2'));
@@ -358,7 +358,7 @@ describe('12: undo', () => {
     expect(restored(opened)).toEqual(before);
   });
 
-  it('takes a steered message back and leaves what came before it in the turn', async () => {
+  it('reverts a steered message and preserves earlier parts of the turn', async () => {
     await add(opened, user('msg_2'));
     await todoStep(opened, 1, 'second');
     const before = restored(opened);
@@ -368,7 +368,7 @@ describe('12: undo', () => {
     expect(restored(opened)).toEqual(before);
   });
 
-  it('takes a blocked prompt and the hook message behind it back', async () => {
+  it('reverts a blocked prompt and the hook message after it', async () => {
     const before = restored(opened);
     const hook: ContextMessage = {
       ...user(''),

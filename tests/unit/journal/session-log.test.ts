@@ -75,7 +75,7 @@ const types = async (): Promise<string[][]> =>
   (await lines()).slice(1).map((line) => JSON.parse(line).r.map((record: { type: string }) => record.type));
 
 describe('a new session', () => {
-  it('starts with its header and one line, which is told, and is taken over without a trace', async () => {
+  it('starts with its header and one line, whose event is published, and is closed without a further record', async () => {
     const { options, told } = logOptions(dir);
     const log = createSessionLog({ ...options, session, titleKind: 'replaceable' });
     expect(log.position()).toEqual({ seq: 1, epoch: log.epoch });
@@ -96,7 +96,7 @@ describe('a new session', () => {
 });
 
 describe('appending', () => {
-  it('writes one line an append at once, and opens and closes the life of the process', async () => {
+  it('writes one line per append immediately, and records the start and end of the process', async () => {
     let writes = 0;
     const writeSync = (fd: number, bytes: Buffer, offset: number, length: number, position: number) => {
       writes += 1;
@@ -119,7 +119,7 @@ describe('appending', () => {
     expect(() => log.append([warning('late')])).toThrow('closed');
   });
 
-  it('keeps volatile frames in their place', async () => {
+  it('publishes volatile frames in order with the others', async () => {
     const opened = await openLog(dir);
     const { log, frames } = opened;
     await log.claim();
@@ -147,7 +147,7 @@ describe('appending', () => {
     await log.close();
   });
 
-  it('keeps its order when a listener appends and publishes in turn', async () => {
+  it('preserves the order when a listener appends and publishes', async () => {
     const frames: EventFrame[] = [];
     let last = 0;
     const opened: OpenedLog = await openLog(dir, {
@@ -173,7 +173,7 @@ describe('appending', () => {
     await log.close();
   });
 
-  it('gives no line an earlier time than the one before', async () => {
+  it('writes no line with an earlier time than the one before', async () => {
     const { log } = await openLog(dir);
     await log.claim();
     log.append([warning('a')]);
@@ -189,7 +189,7 @@ describe('appending', () => {
     expect(times.at(-1)).toBeGreaterThanOrEqual(future);
   });
 
-  it('cuts the messages of a large splice in its frame and in the replay, not in the record', async () => {
+  it('truncates the messages of a large splice in its frame and in the replay, not in the record', async () => {
     const { log, durable } = await openLog(dir);
     await log.claim();
     const message = (text: string) => ({
@@ -218,7 +218,7 @@ describe('a failing disk', () => {
   it.each([
     ['a short write', (length: number) => Math.floor(length / 2)],
     ['an error', () => -1],
-  ])('%s: nothing is half written, the log turns read-only and the numbers are given back', async (_name, written) => {
+  ])('%s: no partial line, the log turns read-only and the numbers are reused', async (_name, written) => {
     let full = false;
     const writeSync = (fd: number, bytes: Buffer, offset: number, length: number, position: number) => {
       if (!full) return nodeFs.writeSync(fd, bytes, offset, length, position);
@@ -254,7 +254,7 @@ describe('a failing disk', () => {
     await again.log.close();
   });
 
-  it('a file that somebody else has written is left as it is', async () => {
+  it('does not change a file that another process has written', async () => {
     const opened = await openLog(dir);
     const { log, failures } = opened;
     await log.claim();
@@ -272,7 +272,7 @@ describe('a failing disk', () => {
     expect(await readFile(join(dir, 'journal.ndjson'), 'utf8')).toBe(theirs);
   });
 
-  it('a server that was suspended while another took the lock writes nothing more', async () => {
+  it('a server that was suspended while another took the lock writes no more', async () => {
     const { holder, suspend } = suspendableHolder();
     const { log, failures, warnings } = await openLog(dir, { holder });
     await log.claim();
@@ -291,7 +291,7 @@ describe('a failing disk', () => {
     expect(await readFile(join(dir, 'journal.ndjson'), 'utf8')).toBe(before);
   });
 
-  it('a server that was suspended between reading and opening the journal cuts nothing off', async () => {
+  it('a server that was suspended between reading and opening the journal truncates no lines', async () => {
     const path = join(dir, 'journal.ndjson');
     const theirs = '{"t":1,"r":[]}\n';
     let silences = 0;
@@ -313,7 +313,7 @@ describe('a failing disk', () => {
     await log.close();
   });
 
-  it('a sync in the background that fails makes the log read-only', async () => {
+  it('a failed background sync makes the log read-only', async () => {
     const fdatasync = (_fd: number, done: (error: Error | null) => void) => done(new Error('EIO'));
     const fs = { ...nodeFs, fdatasync: Object.assign(fdatasync, { __promisify__: nodeFs.fdatasync.__promisify__ }) };
     const { log, failures } = await openLog(dir, { files: createJournalFiles(fs) });
@@ -324,7 +324,7 @@ describe('a failing disk', () => {
     await log.close();
   });
 
-  it('an append without a claim is a mistake that changes nothing', async () => {
+  it('an append without a claim throws and has no effect', async () => {
     const { log, failures } = await openLog(dir);
     expect(() => log.append([warning('a')])).toThrow('is not claimed');
     expect(log.readOnly).toBeUndefined();
@@ -354,7 +354,7 @@ describe('loading', () => {
     await log.close();
   }
 
-  it('names the offset of a damaged line and never loads it as less', async () => {
+  it('reports the offset of a damaged line and never loads a part of the journal', async () => {
     await withLines(3);
     const path = join(dir, 'journal.ndjson');
     const text = await readFile(path, 'utf8');
@@ -367,14 +367,14 @@ describe('loading', () => {
     });
   });
 
-  describe('a record that lacks what its type has', () => {
+  describe('a record that lacks members of its type', () => {
     const usage = { inputOther: 7, output: 0, inputCacheRead: 0, inputCacheCreation: 0 };
     const booked = { agent: MAIN, type: 'usage.recorded', model: 'm', usage, scope: 'session', purpose: 'p' };
     const lineOf = (...records: object[]) => `${JSON.stringify({ t: Date.now(), r: records })}\n`;
     const incomplete = lineOf(booked, { seq: 3, agent: MAIN, type: 'context.spliced', start: 0, deleteCount: 0 });
     const path = () => join(dir, 'journal.ndjson');
 
-    it('fails the load, naming the offset of its line', async () => {
+    it('fails the load, reporting the offset of its line', async () => {
       await withLines(2);
       const { size } = await stat(path());
       await appendFile(path(), incomplete + lineOf(booked));
@@ -384,7 +384,7 @@ describe('loading', () => {
       });
     });
 
-    it('fails who follows another process, each time alike, and leaves no half of its line', async () => {
+    it('fails every refresh of a reader alike, without a partial fold of its line', async () => {
       await withLines(2);
       const { log, durable } = await openLog(dir);
       const before = durable().length;
@@ -401,7 +401,7 @@ describe('loading', () => {
       await log.close();
     });
 
-    it('written by us is a failed write: nothing is written behind it', async () => {
+    it('of this process is a failed write: no line follows it', async () => {
       const { log, failures } = await openLog(dir);
       await log.claim();
       log.append([warning('a')]);
@@ -416,7 +416,7 @@ describe('loading', () => {
     });
   });
 
-  it('cuts a torn last line off when it writes, not when it reads', async () => {
+  it('truncates a torn last line when it writes, not when it reads', async () => {
     await withLines(2);
     const path = join(dir, 'journal.ndjson');
     const { size } = await stat(path);
@@ -430,7 +430,7 @@ describe('loading', () => {
     await openLog(dir);
   });
 
-  it('starts a lost or torn-off journal anew, with another epoch', async () => {
+  it('starts a lost or torn journal from scratch, with another epoch', async () => {
     await mkdir(dir, { recursive: true });
     await writeFile(join(dir, 'journal.ndjson'), '{"type":"metadata","form');
     const { log } = await openLog(dir);
@@ -454,7 +454,7 @@ describe('loading', () => {
     await expect(log.claim()).rejects.toMatchObject({ code: 50003 });
   });
 
-  it('reports unknown record types once', async () => {
+  it('reports unknown record types a single time', async () => {
     await withLines(1);
     await appendFile(
       join(dir, 'journal.ndjson'),
@@ -464,7 +464,7 @@ describe('loading', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it('pauses an active goal at once for readers, and writes that only in front of the next line', async () => {
+  it('pauses an active goal immediately for readers, and writes that only before the next line', async () => {
     const first = await openLog(dir);
     await first.log.claim();
     first.log.append([event(MAIN, 'goal.updated', { snapshot: goal }, { cause: 'created' })]);
@@ -489,7 +489,7 @@ describe('loading', () => {
     expect((await openLog(dir)).log.state).toEqual(writer.log.state);
   });
 
-  it('starts over when another process wrote behind what waits', async () => {
+  it('starts over when another process wrote lines before the waiting records', async () => {
     const plain = await openLog(dir);
     await plain.log.claim();
     plain.log.append([
@@ -510,7 +510,7 @@ describe('loading', () => {
 });
 
 describe('two processes', () => {
-  it('refuses the second while the first lives, then catches up with what it wrote', async () => {
+  it('refuses the second while the first lives, then catches up with its lines', async () => {
     const mine = await openLog(dir);
     const other = await openLog(dir);
     await other.log.claim();
@@ -531,7 +531,7 @@ describe('two processes', () => {
     await mine.log.close();
   });
 
-  it('settles what a killed process left open, for whoever comes next', async () => {
+  it('settles open operations of a killed process, for the next one that opens the session', async () => {
     await mkdir(dir, { recursive: true });
     const holder = await buildProgram('session-holder', dir);
     const child = startProgram(holder, [dir]);

@@ -44,7 +44,7 @@ const context = ({ log }: OpenedLog) => readContext(log.state.context, MAIN);
 const lineCount = async () => (await readFile(join(dir, 'journal.ndjson'), 'utf8')).trimEnd().split('\n').length;
 
 describe('an append', () => {
-  it('takes a text of 256 KiB as it is, and no longer one that was not stored: a mistake that changes nothing', async () => {
+  it('accepts a text of 256 KiB; a longer one that was not stored throws without effect', async () => {
     const opened = await claimed();
     const { log } = opened;
     log.append([input(entry('a'.repeat(UNSTORED_TEXT_BYTES)))]);
@@ -70,7 +70,7 @@ describe('an append', () => {
     await log.close();
   });
 
-  it('takes names of any length: who made them is not us', async () => {
+  it('accepts names of any length, since they originate outside', async () => {
     const { log, durable } = await claimed();
     const name = 'n'.repeat(UNSTORED_TEXT_BYTES + 1);
     log.append([event(MAIN, 'tool.call.started', { turnId: 0, toolCallId: name, name, args: {} })]);
@@ -78,7 +78,7 @@ describe('an append', () => {
     await log.close();
   });
 
-  it('sends no text that is in a file only', async () => {
+  it('refuses to send a text that was not loaded', async () => {
     const opened = await claimed();
     const { log } = opened;
     log.append([input(entry('c'.repeat(20_000)))]);
@@ -90,7 +90,7 @@ describe('an append', () => {
     await log.close();
   });
 
-  it('makes its frames of stored texts, equal to the replay, with no look at a file', async () => {
+  it('builds its frames from stored texts, equal to the replay, without reading a file', async () => {
     const { log, durable } = await claimed();
     const output = await log.store(`out ${'d'.repeat(UNSTORED_TEXT_BYTES * 2)}`);
     const { args } = await log.store({ args: { path: 'a', content: `in ${'e'.repeat(40_000)}` } });
@@ -107,7 +107,7 @@ describe('an append', () => {
 });
 
 describe('a live session', () => {
-  it('reads no blob while it blocks, and estimates a long text as it does after a load', async () => {
+  it('reads no blob while it blocks, and estimates a long text as after a load', async () => {
     const read = vi.spyOn(nodeFs, 'readFileSync');
     const opened = await claimed();
     const { log } = opened;
@@ -124,7 +124,7 @@ describe('a live session', () => {
     read.mockRestore();
   });
 
-  it('a disk that is full while a text is stored makes the log read-only', async () => {
+  it('a full disk while a text is stored makes the log read-only', async () => {
     const promises = { ...nodeFs.promises, rename: () => Promise.reject(new Error('ENOSPC')) };
     const opened = await openLog(dir, { files: createJournalFiles({ ...nodeFs, promises }) });
     await opened.log.claim();
@@ -152,11 +152,11 @@ describe('message pages', () => {
     ]);
   }
 
-  it('are read from the lines, near and far, in the order asked for', async () => {
+  it('are read from the lines, near and far, in the requested order', async () => {
     const opened = await claimed();
     const { log } = opened;
     log.append([input(entry('first'), entry('second'))]);
-    // Farther away than what is read at once.
+    // Farther away than what is read in one pass.
     for (let n = 0; n < 60; n += 1) log.append([event(MAIN, 'warning', { message: 'w'.repeat(10_000) })]);
     step(opened, 1, `long ${'x'.repeat(20_000)}`);
     log.append([event(MAIN, 'turn.step.started', { turnId: 0, step: 2, stepId: 's2' })]);
@@ -173,7 +173,7 @@ describe('message pages', () => {
     expect(await shown(await openLog(dir))).toEqual(all);
   });
 
-  it('follow an undo and a compaction, and what was there when they were asked for stays', async () => {
+  it('reflect an undo and a compaction, and stay unchanged after the request', async () => {
     const opened = await claimed();
     const { log } = opened;
     log.append([input(entry('one'))]);
@@ -200,7 +200,7 @@ describe('message pages', () => {
     expect(await texts(await openLog(dir))).toEqual(['one', 'two', 'four', 'summary']);
   });
 
-  it('show what settling added, before it stands in a line and after', async () => {
+  it('include records of the settling, before they are written and after', async () => {
     const opened = await claimed();
     const { log } = opened;
     const at = { turnId: 0, step: 1, stepId: 's1' };

@@ -11,7 +11,7 @@ import { openLog, SESSION_ID, temporaryFolder } from '#support/session-logs.ts';
 
 const fixture = join(import.meta.dirname, 'fixtures/worked.ndjson');
 
-describe('a journal of two turns, the second broken off by a crash', () => {
+describe('a journal of two turns, the second interrupted by a crash', () => {
   let dir: string;
   let remove: () => Promise<void>;
   let lines: string[];
@@ -25,7 +25,7 @@ describe('a journal of two turns, the second broken off by a crash', () => {
 
   const write = (kept: string[]) => writeFile(join(dir, 'journal.ndjson'), kept.map((line) => `${line}\n`).join(''));
 
-  it('is settled with its last line, and tells clients at cursor 35 what happened', async () => {
+  it('is settled with its last line, and sends a client at cursor 35 the missing events', async () => {
     await write(lines.slice(0, -1));
     const { log, durable, frames } = await openLog(dir);
     await log.close();
@@ -95,7 +95,7 @@ describe('a journal of two turns, the second broken off by a crash', () => {
     });
   });
 
-  it('shows the turn as open while its owner lives, and settles it when the owner is gone', async () => {
+  it('reports the turn as running while its owner lives, and settles it after the owner has exited', async () => {
     await write(lines.slice(0, -1));
     const lock = await acquireLock(dir, SESSION_ID, leaseHolder());
     const { log, frames } = await openLog(dir);
