@@ -1,4 +1,4 @@
-/** How long what clients get may be, and what is left of what is longer. */
+/** Size bounds of what clients receive, and the part of a longer value that remains. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createBlobStore } from '#server/journal/blobs.ts';
 import { event } from '#server/journal/records.ts';
@@ -11,7 +11,7 @@ const CHARS = 65_536;
 const KIB_64 = 64 * 1024;
 const jsonBytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 
-/** A fold with one call that runs, and what a page shows of it. */
+/** A fold with one running call, and that call as a page returns it. */
 async function called() {
   const { path, remove } = await temporaryFolder();
   onTestFinished(remove);
@@ -36,13 +36,13 @@ describe('an output', () => {
   const long = 'ä'.repeat(CHARS) + 'x'.repeat(1234);
   const cut = `${'ä'.repeat(CHARS)}\n… [1234 characters left out]`;
 
-  it('as long as it may be is whole', async () => {
+  it('at the limit is complete', async () => {
     const { tell, shown } = await called();
     tell(result('x'.repeat(CHARS)));
     expect(await shown()).toMatchObject({ state: 'done', output: 'x'.repeat(CHARS) });
   });
 
-  it('that is longer is cut and says so, also where it is an error, and in a file of its own', async () => {
+  it('above the limit is truncated with a note, also for an error, and for a text in a file', async () => {
     for (const inFile of [false, true]) {
       for (const isError of [false, true]) {
         const { tell, shown, blobs } = await called();
@@ -56,7 +56,7 @@ describe('an output', () => {
     }
   });
 
-  it('of parts has each text cut', async () => {
+  it('of parts has each text truncated', async () => {
     const { tell, shown } = await called();
     const text = (of: string) => ({ type: 'text' as const, text: of });
     const image = { type: 'image_url' as const, imageUrl: { url: 'data:image/png;base64,AAAA' } };
@@ -68,7 +68,7 @@ describe('an output', () => {
   });
 });
 
-it('texts, prompts, inputs and displays are never shortened', async () => {
+it('texts, prompts, inputs and displays are never truncated', async () => {
   const long = 'x'.repeat(4 * CHARS);
   const { tell, fold, blobs } = await called();
   const display = { kind: 'plan_review' as const, plan: long };
@@ -93,8 +93,8 @@ it('texts, prompts, inputs and displays are never shortened', async () => {
   ]);
 });
 
-describe('of a call that runs', () => {
-  it('the arguments keep their end', async () => {
+describe('of a running call', () => {
+  it('the arguments retain their end', async () => {
     const { stream, shown } = await called();
     for (let piece = 0; piece < 3; piece += 1) stream(argument('c1', `${piece}`.repeat(40_000)));
     expect((await shown()).inputText).toBe(`${'1'.repeat(CHARS - 40_000)}${'2'.repeat(40_000)}`);
@@ -106,7 +106,7 @@ describe('of a call that runs', () => {
     return (await shown()).progress;
   };
 
-  it('the text of its progress keeps its end, however long that is as JSON', async () => {
+  it('the text of its progress retains its end, within the limit of its JSON', async () => {
     const plain = await progressed({ kind: 'stdout', text: `${'a'.repeat(CHARS)}end` });
     expect(plain?.text?.endsWith('aend')).toBe(true);
     for (const written of ['a', '\u001b', '🚀', '\ud83d']) {
@@ -118,16 +118,16 @@ describe('of a call that runs', () => {
     }
   });
 
-  it('the data of its progress are left out where they are too long', async () => {
+  it('the data of its progress are omitted when they are too long', async () => {
     const update = (chars: number) => ({ kind: 'custom', customKind: 'k', percent: 5, customData: 'ä'.repeat(chars) });
     expect(await progressed(update(KIB_64 / 2 - 1))).toEqual(update(KIB_64 / 2 - 1));
     expect(await progressed(update(KIB_64 / 2))).toEqual({ kind: 'custom', customKind: 'k', percent: 5 });
   });
 });
 
-it('the payload of a marker keeps its small members', () => {
+it('the payload of a marker retains its small members', () => {
   const { tell, state } = startFold();
-  // It has its message twice.
+  // The payload contains the message twice.
   for (const chars of [16_000, 17_000]) tell(event('main', 'warning', { message: 'ä'.repeat(chars), code: 'c' }));
   expect(state.items).toMatchObject([
     { payload: { level: 'warning', message: 'ä'.repeat(16_000), event: { code: 'c' } } },

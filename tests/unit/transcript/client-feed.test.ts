@@ -1,4 +1,4 @@
-/** A client's copies of transcripts: what it does with frames, and how it finds what it has lost. */
+/** A client's copies of transcripts: handling of frames, and recovery of lost ones. */
 import { describe, expect, it, vi } from 'vitest';
 import type { TranscriptPage } from '#schema/transcript.ts';
 import type { TranscriptBatch, TranscriptOp, TranscriptOps, TranscriptReset } from '#schema/transcript-ops.ts';
@@ -63,7 +63,7 @@ async function attached(turns = 3, seq = 10) {
 }
 
 describe('a feed', () => {
-  it('reads a page, subscribes from its number, and applies what came meanwhile', async () => {
+  it('reads a page, subscribes from its number, and applies frames that arrived meanwhile', async () => {
     const { feed, link, ids } = setUp();
     link.page.mockImplementationOnce(async () => {
       feed.frame(batch(10, [turnOp(9)]));
@@ -82,7 +82,7 @@ describe('a feed', () => {
     expect(feed.mark('main')).toBe(11);
   });
 
-  it('waits for a baseline of what is not loaded, and of agents that are not named', async () => {
+  it('waits for a baseline of a session that is not loaded, and of agents that are not named', async () => {
     const { feed, link, ids } = setUp();
     link.page.mockResolvedValueOnce(page(0, 1));
     await feed.follow({ main: 'delta', '*': 'turn' });
@@ -98,7 +98,7 @@ describe('a feed', () => {
     expect(feed.state('agent-1')).toBeUndefined();
   });
 
-  it('drops what it has, and tells of what changed alone', async () => {
+  it('drops duplicates, and notifies only of changes', async () => {
     const { feed, changed } = await attached();
     feed.frame(batch(10, [{ op: 'items.remove', ids: ['t0'] }]));
     feed.frame(batch(11, [turnOp(2)]));
@@ -107,7 +107,7 @@ describe('a feed', () => {
     expect(changed).toHaveBeenCalledTimes(1);
   });
 
-  it('fills a hole with the batches of the journal', async () => {
+  it('fills a gap with the batches of the journal', async () => {
     const { feed, link, ids, settled } = await attached();
     link.ops.mockImplementationOnce(async () => {
       feed.frame(batch(14, [turnOp(6)]));
@@ -122,7 +122,7 @@ describe('a feed', () => {
     expect(link.subscribe).not.toHaveBeenCalled();
   });
 
-  it('reads pages as far back as it had when the journal does not reach, or when a text does not fit', async () => {
+  it('reads pages as far back as before when the journal does not reach, or when a text does not fit', async () => {
     const { feed, link, ids, settled } = await attached(30);
     link.ops.mockResolvedValueOnce(gone(99));
     link.page.mockResolvedValueOnce(page(20, 39, 99)).mockResolvedValueOnce(page(0, 19, 99));
@@ -139,7 +139,7 @@ describe('a feed', () => {
     expect(feed.mark('main')).toBe(101);
   });
 
-  it('does one recovery at a time, and one more for all that is lost meanwhile', async () => {
+  it('runs one recovery at a time, and one more for all frames lost meanwhile', async () => {
     const { feed, link } = await attached();
     link.ops.mockImplementation(async (_agentId, since) => {
       if (link.ops.mock.calls.length === 1) {
@@ -154,7 +154,7 @@ describe('a feed', () => {
     expect(feed.settled('main')).toBe(true);
   });
 
-  it('reads a page when a baseline has no turns but says that there are some', async () => {
+  it('reads a page when a baseline has no turns but states that there are some', async () => {
     const { feed, link, ids, settled } = await attached();
     link.page.mockResolvedValueOnce(page(0, 3, 60));
     feed.frame(reset(60, 0, true));
@@ -162,7 +162,7 @@ describe('a feed', () => {
     expect(ids()).toEqual(['t0', 't1', 't2', 't3']);
   });
 
-  it('goes on with a new socket where the old one ended, and reads what could not be read before', async () => {
+  it('resumes with a new socket where the old one closed, and retries failed reads', async () => {
     const { feed, link, failures, settled } = await attached();
     await feed.connected();
     expect(link.subscribe).toHaveBeenCalledExactlyOnceWith({
@@ -180,7 +180,7 @@ describe('a feed', () => {
     expect(feed.mark('main')).toBe(12);
   });
 
-  it('leaves out the number of an agent of which more is wanted', async () => {
+  it('omits the number of an agent whose grade was raised', async () => {
     const { feed, link } = await attached();
     await feed.follow({ main: 'turn' });
     await feed.follow({ main: 'delta' });
@@ -189,13 +189,13 @@ describe('a feed', () => {
       { session_id: 's', transcript: { main: 'delta' } },
     ]);
     feed.frame(batch(30));
-    // No longer followed, what is on its way is not taken.
+    // Frames in flight are dropped after the agent is no longer followed.
     await feed.follow({});
     feed.frame(reset(40, 1));
     expect(feed.state('main')).toBeUndefined();
   });
 
-  it('asks again for older turns when some were removed meanwhile', async () => {
+  it('requests older turns again when some were removed meanwhile', async () => {
     const made = setUp();
     const { feed, link, ids } = made;
     link.page.mockResolvedValueOnce(page(5, 7, 10));

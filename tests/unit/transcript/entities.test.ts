@@ -1,4 +1,4 @@
-/** What stands beside the timeline: prompts, the todo list, subagents; and what a turn has used. */
+/** Entities in addition to the timeline: prompts, the todo list, subagents; and the usage of a turn. */
 import { describe, expect, it } from 'vitest';
 import { event, type EventRecord } from '#server/journal/records.ts';
 import type { ContentPart } from '#schema/content.ts';
@@ -36,7 +36,7 @@ describe('prompts', () => {
     steeredAt: LATER,
   });
 
-  it('wait, begin with their turn and settle; what has settled is listed no more', () => {
+  it('wait, start with their turn and settle; settled ones are not listed', () => {
     const { tell, state } = startFold();
     expect(tell(submitted('p0'))).toEqual([prompt('p0', { status: 'queued' })]);
     const begun = tell(turn({ promptId: 'p0' }));
@@ -54,11 +54,11 @@ describe('prompts', () => {
     expect(tell(event(MAIN, 'prompt.aborted', { promptId: 'p0', abortedAt: LATER }))).toEqual([
       prompt('p0', { status: 'aborted', finishedAt: LATER }),
     ]);
-    // One without an entity, such as the instructions of a subagent.
+    // A prompt without an entity, such as the instructions of a subagent.
     expect(tell(event(MAIN, 'prompt.completed', { ...finished, reason: 'completed' }))).toEqual([]);
   });
 
-  it('that go into a running turn are over; the one of the turn has their content behind its own', () => {
+  it("that are steered into a running turn are completed; their content is appended to the turn's prompt", () => {
     const { tell, state } = startFold();
     tell(submitted('p0', 'running'), turn({ promptId: 'p0' }), submitted('p1'), submitted('p2'), submitted('p3'));
     expect(tell(steered('p0', 'p1', 'p3'))).toEqual([
@@ -74,7 +74,7 @@ describe('prompts', () => {
     ]);
   });
 
-  it('the first that goes into a turn without a prompt is that of the turn', () => {
+  it("the first that is steered into a turn without a prompt becomes the turn's prompt", () => {
     const { tell, state } = startFold();
     tell(turn({ origin: { kind: 'system_trigger', name: 'goal_continuation' } }), submitted('p1'), submitted('p2'));
     expect(tell(steered('p1', 'p1', 'p2'))).toEqual([prompt('p1', merged('p1', 'p2')), prompt('p2', absorbed)]);
@@ -97,18 +97,18 @@ describe('the todo list', () => {
     );
   const calls = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6'].map((id) => ({ id, name: id === 'c5' ? 'Bash' : 'TodoList' }));
 
-  /** A fold with calls to be admitted. */
+  /** A fold with calls that have not started. */
   function calling() {
     const told = startFold();
     told.tell(turn(), step(), answer([], calls));
     return told;
   }
 
-  it('is named by the call that wrote it, and from then on by each that carries one', () => {
+  it('is referred to by the call that wrote it, and from then on by each call with a list', () => {
     const { tell, state, call } = calling();
     const todo = { todoId: 'todo', items: todos, updatedAt: AT };
     tell(admitted('c1'));
-    // The list that it carries is not written yet.
+    // The list in its arguments is not written yet.
     expect(call('c1')).not.toHaveProperty('todoId');
     expect(tell(result('c1', todos))).toEqual([
       expect.objectContaining({
@@ -125,7 +125,7 @@ describe('the todo list', () => {
       admitted('c5', { todos }, 'Bash'),
     );
     for (const id of ['c3', 'c4', 'c5']) expect(call(id)).not.toHaveProperty('todoId');
-    // One that fails writes nothing, and shows the list that there is.
+    // A failed call writes no list, and refers to the existing one.
     tell(result('c2'));
     expect(call('c2')).toMatchObject({ todoId: 'todo', state: 'error' });
     expect([...state.todos.values()]).toEqual([todo]);
@@ -133,7 +133,7 @@ describe('the todo list', () => {
     expect([...state.todos.values()]).toEqual([{ ...todo, items: [] }]);
   });
 
-  it('is not named by a call that failed or was cut before there was one', () => {
+  it('is not referred to by a call that failed or was interrupted before a list existed', () => {
     const { tell, state, call } = calling();
     tell(admitted('c1'), result('c1'), admitted('c2'), ended('cancelled'));
     expect([call('c1')?.state, call('c2')?.state]).toEqual(['error', 'error']);
@@ -172,7 +172,7 @@ describe('subagents', () => {
     return told;
   }
 
-  it('that wait say why, also when they have ended', () => {
+  it('that wait have the reason, also after they have ended', () => {
     const { tell, call } = calling();
     tell(spawned());
     expect(call('c1')).toMatchObject({ taskId: 'agent-k1', agentRefs: [{ agentId: 'agent-1', role: 'child' }] });
@@ -184,7 +184,7 @@ describe('subagents', () => {
     expect(tell(suspended('again'))).toEqual([]);
   });
 
-  it('that fail say how; an abort kills them', () => {
+  it('that fail have the error; an abort marks them as killed', () => {
     const { tell } = calling();
     tell(spawned());
     const failed = { subagentId: 'agent-1', error: 'no luck' };
@@ -200,7 +200,7 @@ describe('subagents', () => {
     ]);
   });
 
-  it('without a task have a row under their own name; one that is resumed is named once', () => {
+  it('without a task have a row under their own id; a resumed one is referenced a single time', () => {
     const { tell, state, call } = calling();
     tell(spawned({ taskId: undefined }));
     expect([...state.tasks.keys()]).toEqual(['agent-1']);
@@ -210,7 +210,7 @@ describe('subagents', () => {
   });
 });
 
-it('a turn has used what its steps have, the cache apart', () => {
+it('the usage of a turn is the sum of its steps, with the cache separate', () => {
   const { tell, state } = startFold();
   const spent = (number: number, n: number) =>
     event(MAIN, 'turn.step.completed', {
@@ -224,7 +224,7 @@ it('a turn has used what its steps have, the cache apart', () => {
   expect(state.items).toMatchObject([{ usage: { inputTokens: 3003, outputTokens: 30, cachedTokens: 300 } }]);
 });
 
-it('a turn of which no step told has no usage', () => {
+it('a turn without usage in its steps has no usage', () => {
   const { tell, state } = startFold();
   tell(turn(), step(1), ended('failed'));
   expect(state.items[0]).not.toHaveProperty('usage');

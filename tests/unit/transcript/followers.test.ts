@@ -1,4 +1,4 @@
-/** Who follows transcripts, seen from the server: what is opened, encoded, held back and forgotten. */
+/** Followers of transcripts on the server side: opening, encoding, holding and removal. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '#server/clock.ts';
 import { QUEUED_BYTES, QUEUED_FRAMES_PER_SESSION } from '#server/events/delivery-queue.ts';
@@ -81,7 +81,7 @@ async function setUp() {
 }
 
 describe('followers', () => {
-  it('open nothing of a session that nobody follows', async () => {
+  it('do not open a session without followers', async () => {
     const { followers, session, opened, log, follow, transcripts } = await setUp();
     followers.loaded(session);
     shortTurn(log, 0);
@@ -96,7 +96,7 @@ describe('followers', () => {
     expect(opened).not.toHaveBeenCalled();
   });
 
-  it('of one grade share what is encoded, baselines too where they come at one moment', async () => {
+  it('of one grade share encoded frames, including baselines of the same moment', async () => {
     const { followers, session, sessions, follow, log, warn } = await setUp();
     const [one, other, lower] = [testClient('one'), testClient('other'), testClient('lower')];
     sessions.clear();
@@ -116,7 +116,7 @@ describe('followers', () => {
     expect(lower.sent.length).toBeLessThan(one.sent.length);
   });
 
-  it('hold back a bounded number of batches behind a baseline that the socket does not take', async () => {
+  it('hold a bounded number of batches while the socket is full before a baseline', async () => {
     const { follow, warn } = await setUp();
     const slow = testClient('slow');
     const never = () => {};
@@ -138,7 +138,7 @@ describe('followers', () => {
     await following;
   });
 
-  it('hold back a bounded number of bytes while the socket does not take a baseline', async () => {
+  it('hold a bounded number of bytes while the socket is full before a baseline', async () => {
     const { follow, warn } = await setUp();
     const [fast, slow] = [testClient('fast'), testClient('slow')];
     await follow(fast.client, 'delta');
@@ -151,7 +151,7 @@ describe('followers', () => {
     warn(text);
     const size = fast.sent.at(-1)?.length ?? 0;
     expect(size).toBeGreaterThan(text.length);
-    // The numbers in a frame may become longer by some digits.
+    // The numbers in a frame may grow by some digits.
     const count = Math.floor(QUEUED_BYTES / (size + 10));
     for (let sent = 1; sent < count; sent += 1) warn(text);
     expect(slow.cuts).not.toHaveBeenCalled();
@@ -161,7 +161,7 @@ describe('followers', () => {
     expect(slow.sent).toEqual([]);
   });
 
-  it('are forgotten when their connection goes while the journal is read', async () => {
+  it('are removed when their connection closes while the journal is read', async () => {
     const { follow, transcripts } = await setUp();
     const one = testClient('one');
     const tell = vi.spyOn(await transcripts.open(), 'tell');
@@ -172,7 +172,7 @@ describe('followers', () => {
     expect(tell).not.toHaveBeenCalled();
   });
 
-  it('begin anew when the transcripts were closed under them, and not when the session went', async () => {
+  it('restart when the same session is loaded again, and receive no frames while it is unloaded', async () => {
     const { follow, session, log, warn, followers, transcripts } = await setUp();
     const one = testClient('one');
     await follow(one.client, 'block');

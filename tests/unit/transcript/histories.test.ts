@@ -1,6 +1,6 @@
 /**
- * However a transcript is read, it is the same: followed from any moment, read of a loaded session, folded from its file,
- * or from a part of its file. Over random histories.
+ * All ways of reading a transcript have the same result: followed from any moment, read of a loaded session, folded
+ * from its file, or from a part of its file. Over random histories.
  */
 import assert from 'node:assert/strict';
 import { cp, mkdir, readFile, truncate } from 'node:fs/promises';
@@ -32,7 +32,7 @@ import { applyLawfully, expectLawful, expectSettled, expectStillThere } from '#s
 
 const HISTORIES = 2000;
 const TOGETHER = 100;
-/** While one waits for the disk others go on. */
+/** Histories that run concurrently, since each waits for the disk. */
 const AT_ONCE = 10;
 const LINES = 24;
 
@@ -45,23 +45,23 @@ let remove: () => Promise<void>;
 beforeEach(async () => ({ path: root, remove } = await temporaryFolder({ inMemory: true })));
 afterEach(() => remove());
 
-/** Nobody listens to its events. */
+/** No listener receives its events. */
 const open = (dir: string) => openLog(dir, { sink: { publish() {} } });
 
-/** As a reader of a loaded session sees it. */
+/** The transcripts as read of a loaded session. */
 async function live(log: SessionLog): Promise<TranscriptSource> {
   const journals = createOpJournals();
   const opened = await createLiveTranscripts({ log, mapper, journals, clock: systemClock, untold: () => [] }).open();
   return { fold: opened.fold, live: opened, load: log.load };
 }
 
-/** As a reader of the file sees it: what runs is running while its server lives, else it is settled. */
+/** The transcripts as read of the file: running while the owner lives, else settled. */
 async function folded(dir: string, sessionId = SESSION_ID): Promise<TranscriptSource & { lastTime: number }> {
   const { state, blobs } = await foldJournal({ dir, sessionId, holder: leaseHolder(), projections });
   return { fold: projection.of(state.features), load: blobs.load, lastTime: state.lastTime };
 }
 
-/** `isDeepStrictEqual` is fast, `toEqual` says where they differ. */
+/** `isDeepStrictEqual` is fast, `toEqual` reports the difference. */
 function expectSame(one: unknown, other: unknown, what: string): void {
   if (isDeepStrictEqual(one, other)) return;
   expect(one).toEqual(other);
@@ -79,7 +79,7 @@ function expectLawfulAgents({ agents, roster }: TranscriptFold): void {
   for (const { state } of agents.values()) expectLawful(state, new Set(roster.keys()));
 }
 
-/** A page that has all turns. */
+/** A page with all turns. */
 async function pageOf(source: TranscriptSource, id: string): Promise<TranscriptPage> {
   const page = await readPage(source, id, { size: 100 });
   const waiting = page.interactions.filter(({ state }) => state === 'pending');
@@ -97,17 +97,17 @@ interface Follower {
   id: string;
   seq: number;
   state: TranscriptState;
-  /** Items that went with an undo: none of them comes again. */
+  /** Items that an undo removed: none of them may appear again. */
   gone: Set<string>;
 }
 
-/** A client that reads a page now; it may have it only after more has happened. */
+/** A client that reads a page now, but may receive it after further changes. */
 async function joinNow(source: TranscriptSource, id: string): Promise<Follower> {
   const page = await pageOf(source, id);
   return { id, seq: page.seq ?? 0, state: stateOfPage(page), gone: new Set() };
 }
 
-/** Takes what it has missed; afterwards it has what a page read at the same moment has. */
+/** Applies the missed batches; the result must equal a page read at the same moment. */
 async function catchUp(source: TranscriptSource, follower: Follower): Promise<void> {
   const { id, state } = follower;
   const reads = [readOps(source, id, follower.seq), pageOf(source, id)] as const;
@@ -118,7 +118,7 @@ async function catchUp(source: TranscriptSource, follower: Follower): Promise<vo
     if (seq !== follower.seq || ops.length === 0) throw new Error('a hole, or an empty batch');
     applyLawfully(state, ops);
     for (const op of ops) if (op.op === 'items.remove') for (const one of op.ids) follower.gone.add(one);
-    // Of a turn that was cut in its middle the beginning comes back at once.
+    // A turn that was cut in the middle is added again with its beginning in the same batch.
     if (ops.some(({ op }) => op === 'items.remove')) for (const one of state.byId.keys()) follower.gone.delete(one);
     for (const one of follower.gone) assert.ok(!state.byId.has(one), `${one} was undone and came again`);
   }
@@ -127,7 +127,7 @@ async function catchUp(source: TranscriptSource, follower: Follower): Promise<vo
   expectSame(listed(state), listed(stateOfPage(page)), `followed: ${id}`);
 }
 
-/** What the model sees of its steps is what people see, but for what a compaction has passed. */
+/** The steps in the context equal those in the transcript, except for compacted ones. */
 function expectSteps({ state }: SessionLog, source: TranscriptSource): void {
   const { items } = stateOf(source, 'main');
   const shown = items.flatMap((item) => (item.kind === 'turn' ? item.steps.map(({ stepId }) => stepId) : []));
@@ -138,13 +138,13 @@ function expectSteps({ state }: SessionLog, source: TranscriptSource): void {
   assert.deepEqual([...new Set(known)], same);
 }
 
-/** What clients had been shown when the journal was so long. */
+/** The clients' pages at a length of the journal. */
 interface Seen {
   length: number;
   pages: Map<string, TranscriptPage>;
 }
 
-/** One random session, read in every way. */
+/** Checks one random session, read in every way. */
 async function check(seed: number): Promise<void> {
   const random = seeded(seed * 7919);
   const dir = join(root, `session-${seed}`);
@@ -165,7 +165,7 @@ async function check(seed: number): Promise<void> {
       source = await live(log);
       followers.push(await joinNow(source, 'main'));
     }
-    // What is read here is awaited behind the next line.
+    // Reads that start here are awaited after the next line.
     const joining = source && random() < 0.1 ? joinNow(source, random() < 0.7 ? 'main' : 'agent-0') : undefined;
     const one = followers[Math.floor(random() * followers.length)];
     const catching = source && one && random() < 0.15 ? catchUp(source, one) : undefined;
@@ -184,7 +184,7 @@ async function check(seed: number): Promise<void> {
   await checkCut(dir, random, seen);
 }
 
-/** What a copy has of the original: all but its goal, and when that ended which ran. */
+/** The part of the original that a copy has: all but its goal, with the end times of running operations masked. */
 function copied({ fold }: TranscriptSource, ...ends: number[]): unknown {
   const agents = [...fold.agents].map(([id, { state }]) => {
     const { meta, items, ...rest } = canonical(state);
@@ -196,13 +196,13 @@ function copied({ fold }: TranscriptSource, ...ends: number[]): unknown {
   return JSON.parse(ends.reduce((one, end) => one.replaceAll(iso(end), 'its end'), text));
 }
 
-/** A goal is paused in the original alone. */
+/** Only the original has the pause of the goal. */
 const isPause = (item: HeldItem) =>
   item.kind === 'marker' && item.marker === 'goal' && JSON.stringify(item.payload).includes('"paused"');
 
 const session = (id: string) => ({ id, title: '', metadata: { cwd: '/p' } }) as unknown as Session;
 
-/** A copy of a session shows the same under the same ids; what goes on in it shows there alone. */
+/** A copy of a session has the same content under the same ids; later changes affect the copy only. */
 async function checkFork(dir: string, seed: number): Promise<void> {
   const original = await folded(dir);
   const sessionId = `copy-${seed}`;
@@ -226,7 +226,7 @@ async function checkFork(dir: string, seed: number): Promise<void> {
   expectSameAgents(await folded(dir), original, 'the original of a copy');
 }
 
-/** Cut off by a crash behind any line or inside it: a reader, a load and a reader after the load see the same. */
+/** After a crash at any byte, a reader, a load and a reader after the load have the same result. */
 async function checkCut(dir: string, random: Random, seen: Seen | undefined): Promise<void> {
   const journal = join(dir, 'journal.ndjson');
   const text = await readFile(journal);

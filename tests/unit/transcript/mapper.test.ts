@@ -1,4 +1,4 @@
-/** What records make in a transcript. */
+/** Operations of records on a transcript. */
 import { mkdir, copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -81,7 +81,7 @@ describe('turns', () => {
     expect('prompt' in (firstTurn() ?? {})).toBe(prompt !== undefined);
   });
 
-  it('have the media that opened them, and keep all they said when they end', () => {
+  it('have the media that opened them, and retain all content when they end', () => {
     const opened = event(
       MAIN,
       'turn.started',
@@ -104,14 +104,14 @@ describe('turns', () => {
     expect(main()?.attachments.get('t3.att2')).toEqual({ attachmentId: 't3.att2', mediaType: 'video/*' });
   });
 
-  it('that a program aborts have no marker', () => {
+  it('that the program aborts have no marker', () => {
     tell(turn(), event(MAIN, 'turn.ended', { turnId: 0, reason: 'cancelled', interruptReason: 'aborted' }));
     expect(main()?.items).toHaveLength(1);
   });
 });
 
 describe('steps', () => {
-  it('join what was written, without empty parts, and number it behind what entered', () => {
+  it('join texts, without empty parts, and number them after the entered messages', () => {
     tell(
       turn(),
       entering({
@@ -158,7 +158,7 @@ describe('steps', () => {
     });
   });
 
-  it('show a notification by its title and body, and no reminder', () => {
+  it('include a notification by its title and body, and no reminder', () => {
     const fields = {
       notificationType: 'task.completed',
       severity: 'info' as const,
@@ -194,7 +194,7 @@ describe('steps', () => {
     expect(JSON.stringify(steps)).not.toContain('retry');
   });
 
-  it('that are over stay as they are at the step limit; an open one ends with its turn', () => {
+  it('that have ended are unchanged at the step limit; an open one ends with its turn', () => {
     const limit = event(MAIN, 'turn.step.interrupted', { turnId: 0, step: 1, reason: 'max_steps' });
     tell(
       turn(),
@@ -209,7 +209,7 @@ describe('steps', () => {
     });
   });
 
-  it('hold long texts as where they are kept, also in pieces', async () => {
+  it('contain long texts as references, also as parts of a text', async () => {
     const long = new BlobText('a'.repeat(64), 20_000);
     const record = internal(MAIN, 'step.response', {
       turnId: 0,
@@ -230,7 +230,7 @@ describe('steps', () => {
 describe('facts of an agent', () => {
   const facts = () => main()?.meta.agent;
 
-  it('are told when they change, and never taken back', () => {
+  it('are sent when they change, and never removed', () => {
     tell(internal(MAIN, 'agent.config', { model: 'm1', maxContextTokens: 100, permission: 'manual' }));
     expect(tell(internal(MAIN, 'agent.config', { model: 'm1' }))).toEqual([]);
     const spliced = { start: 0, deleteCount: 0, messages: [] };
@@ -249,7 +249,7 @@ describe('facts of an agent', () => {
     expect(facts()).toMatchObject({ maxContextTokens: 100, contextTokens: 70, contextUsage: 0.5 });
   });
 
-  it('have the usage of the turn only where somebody follows', () => {
+  it('include the usage of the turn only while kept up to date for readers', () => {
     const usage = { inputOther: 1, output: 2, inputCacheRead: 3, inputCacheCreation: 4 };
     const spent = internal(MAIN, 'usage.recorded', { model: 'm1', usage, scope: 'turn', purpose: 'x' });
     tell(spent);
@@ -262,7 +262,7 @@ describe('facts of an agent', () => {
 });
 
 describe('the roster', () => {
-  it('has main first, then the others as they came, and who was put away', () => {
+  it('lists main first, then the others in order of creation, with archived ones marked', () => {
     const session = { id: SESSION_ID } as never;
     tell(
       event(MAIN, 'event.session.created', { session }, { titleKind: 'replaceable' }),
@@ -280,7 +280,7 @@ describe('the roster', () => {
 });
 
 describe('notices', () => {
-  it('that are too long keep their small members', () => {
+  it('that are too long retain their small members', () => {
     tell(event(MAIN, 'warning', { message: 'x'.repeat(70_000), code: 'c' }));
     expect(firstTurn()).toMatchObject({ marker: 'notice', payload: { truncated: true, level: 'warning' } });
   });
@@ -309,7 +309,7 @@ describe('plans', () => {
   ];
   const review = { kind: 'plan_review', plan: '1. Go', path: '/p.md', options: [{ label: 'A' }, { label: '' }] };
 
-  it('are set while plan mode is on, of the main agent; each change is a marker', () => {
+  it("are set while the main agent's plan mode is on; each change is a marker", () => {
     const fields = { id: 'calm-river', version: 2, path: '/p.md', sha256: 'a', bytes: 5 };
     const revision = (agent: string) => event(agent, 'plan.revision', fields);
     const entered = (agent: string) => internal(agent, 'plan.entered', { id: 'calm-river', trigger: 'tool' });
@@ -330,7 +330,7 @@ describe('plans', () => {
       marker('m3', 'plan.exit', { agentId: MAIN }),
     ]);
     expect(main()?.meta).not.toHaveProperty('modes');
-    // One that is kept after the mode was left.
+    // A plan that is recorded after the mode was left.
     expect(tell(revision(MAIN))).toEqual([marker('m4', 'plan.revision', { ...fields, agentId: MAIN })]);
     expect(tell(entered('agent-0'), revision('agent-0'))).toEqual([
       marker('m1', 'plan.enter', { agentId: 'agent-0', id: 'calm-river' }),
@@ -338,7 +338,7 @@ describe('plans', () => {
     ]);
   });
 
-  it('are taken of the review, of the display, or of the result', async () => {
+  it('are read from the review, the display, or the result', async () => {
     tell(...call('Plan saved to: /q.md\n## Approved Plan:\n\n2. Stay\n'));
     expect(await readPlans(source(), MAIN)).toEqual({
       agent_id: MAIN,
@@ -407,7 +407,7 @@ describe('tasks in the background', () => {
   const ended = (status: 'completed' | 'killed', outputTail = 'built') =>
     event(MAIN, 'task.terminated', { info: { ...info, status, endedAt: T + 500 } }, { outputTail });
 
-  it('stand beside the timeline, where they began in it, and at their call', () => {
+  it('are entities, with a reference in the timeline where they began, and at their call', () => {
     tell(turn(), step(1), answer(1, [], ['c1']));
     const task = { taskId: info.taskId, kind: 'shell', description: 'Build it', startedAt: AT, detached: true };
     expect(tell(started)).toEqual([
@@ -426,7 +426,7 @@ describe('tasks in the background', () => {
     expect(main()?.tasks.get(info.taskId)?.state).toBe('completed');
   });
 
-  it('questions are of a kind of their own; one whose call is not known has no frame', () => {
+  it('questions have the kind other; one with an unknown call has no frame', () => {
     const { command: _command, pid: _pid, exitCode: _code, parentToolCallId: _call, ...base } = info;
     const question = { ...base, kind: 'question' as const, questionCount: 1, toolCallId: 'c9' };
     const ops = tell(event(MAIN, 'task.started', { info: question }));
@@ -434,7 +434,7 @@ describe('tasks in the background', () => {
     expect(main()?.tasks.get(info.taskId)?.kind).toBe('other');
   });
 
-  it('what ends while a step is to run is told of in that step', () => {
+  it('that ended before a step are reported in that step', () => {
     tell(turn(), started, ended('completed'));
     const origin = { kind: 'task', taskId: info.taskId, status: 'completed', notificationId: 'n' } as const;
     const fields = { notificationType: 'task.completed', title: 'Ended', body: 'It has.', severity: 'info' } as const;
@@ -494,7 +494,7 @@ describe('of files', () => {
     expect(page.pending_interactions).toEqual([]);
   });
 
-  it('live ones go on above their numbers when they are opened again', async () => {
+  it('live ones continue above their earlier numbers when they are opened again', async () => {
     const { log } = await openLog(join(root, 'session'));
     await log.claim();
     log.append([turn()]);
@@ -507,7 +507,7 @@ describe('of files', () => {
     expect(opened.seq(MAIN)).toBe(base + 1);
     live.close();
     await Promise.resolve();
-    // Too late: what is recorded, without numbers.
+    // After `close`: the recorded state, without numbers.
     expect((await live.open()).seq(MAIN)).toBe(0);
     log.append([unsent(answer(1, [{ type: 'text', text: 'a' }]))]);
     expect(opened.fold.agents.get(MAIN)?.state.items[0]).toMatchObject({ steps: [{ frames: [] }] });
@@ -531,7 +531,7 @@ describe('settings that changed while a command ran', () => {
     ]);
   });
 
-  it('are the newest 50, whose ids go on', () => {
+  it('are the newest 50, with continuing ids', () => {
     for (let at = 1; at <= 60; at += 1) tell(changed(`No. ${at}`));
     const changes = main()?.meta.settingsChanges ?? [];
     expect(changes).toHaveLength(50);

@@ -1,4 +1,4 @@
-/** The newest operations of agents, and what bounds them. */
+/** The newest operations of agents, and their bounds. */
 import { describe, expect, it } from 'vitest';
 import { createOpJournals } from '#server/transcript/op-journal.ts';
 import type { HeldOp } from '#server/transcript/reducer/state.ts';
@@ -10,7 +10,7 @@ const op = (text = ''): HeldOp => ({
 const seqs = (batches: readonly { seq: number }[] | undefined) => batches?.map(({ seq }) => seq);
 
 describe('an op journal', () => {
-  it('gives numbers without a hole above its base, and all that came behind one of them', () => {
+  it('numbers batches without a gap above its base, and returns all after a number', () => {
     const journal = createOpJournals().open(100);
     expect(journal.latest).toBe(100);
     expect(journal.since(100)).toEqual([]);
@@ -24,14 +24,14 @@ describe('an op journal', () => {
     expect(journal.since(99)).toBeUndefined();
   });
 
-  it('keeps the newest batches, as many as it may', () => {
+  it('retains the newest batches, up to its limit', () => {
     const journal = createOpJournals({ batches: 2000 }).open(0);
     for (let n = 0; n < 2005; n += 1) journal.add([op()]);
     expect(journal.since(4)).toBeUndefined();
     expect(journal.since(5)).toHaveLength(2000);
   });
 
-  it('keeps no more bytes than it may', () => {
+  it('retains no more bytes than its limit', () => {
     const journal = createOpJournals({ bytes: 1000 }).open(0);
     for (let n = 0; n < 5; n += 1) journal.add([op('x'.repeat(300))]);
     expect(seqs(journal.since(3))).toEqual([4, 5]);
@@ -41,7 +41,7 @@ describe('an op journal', () => {
     expect(journal.since(6)).toEqual([]);
   });
 
-  it('gives way to others when it was not read for longest', () => {
+  it('drops its batches first when it was least recently read', () => {
     const journals = createOpJournals({ allBytes: 1000 });
     const [unread, read] = [journals.open(0), journals.open(50)];
     unread.add([op('x'.repeat(300))]);

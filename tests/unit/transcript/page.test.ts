@@ -3,7 +3,7 @@ import { seeded } from '#support/random.ts';
 import { selectPage, type PageQuery } from '#server/transcript/page.ts';
 import { emptyTranscript, type HeldItem } from '#server/transcript/reducer/state.ts';
 
-/** Turns and markers in any order; ordinals have gaps, as where turns were taken back. */
+/** Turns and markers in random order; ordinals have gaps, as after an undo. */
 function timeline(random: () => number): HeldItem[] {
   const items: HeldItem[] = [];
   let ordinal = Math.floor(random() * 3);
@@ -24,7 +24,7 @@ function timeline(random: () => number): HeldItem[] {
   return items;
 }
 
-/** The page as its words have it: every turn is looked at. */
+/** Reference implementation of a page: checks every turn. */
 function wanted(items: HeldItem[], { before = Infinity, after = -1, size }: PageQuery, forwards: boolean) {
   const segments: HeldItem[][] = [];
   for (const item of items) {
@@ -40,7 +40,7 @@ function wanted(items: HeldItem[], { before = Infinity, after = -1, size }: Page
   };
 }
 
-it('has the turns between its cursors, each with what stands behind it', () => {
+it('contains the turns between its cursors, each with the items after it', () => {
   const random = seeded(7);
   for (let round = 0; round < 5000; round++) {
     const items = timeline(random);

@@ -1,10 +1,10 @@
-/** Which events are not sent of an agent whose transcript is followed. A new event is one or the other. */
+/** Events that followers of a transcript do not receive. A new event must be added to one of the two lists. */
 import { expect, it } from 'vitest';
 import { isGlobalEvent } from '#server/events/frame.ts';
 import { isProjected } from '#server/transcript/following/projected.ts';
 import { durableEvents, globalEvents, volatileEvents } from '#schema/events/catalogue.ts';
 
-it('all are told by operations, but for the few that none tells of', () => {
+it('all are conveyed by operations, except for these', () => {
   const types = Object.keys({ ...durableEvents, ...volatileEvents, ...globalEvents });
   expect(types.filter((type) => !isGlobalEvent(type) && !isProjected(type)).toSorted()).toEqual([
     'agent.created',

@@ -61,13 +61,13 @@ const textOf = (state: TranscriptState, stepId: string) => {
 };
 
 describe('turns, steps and frames', () => {
-  it('stand in the order of their ordinals, whatever order they come in', () => {
+  it('are ordered by ordinal, regardless of the order of operations', () => {
     const state = stateOfOps([turn(10), turn(2), turn(5), step('t5', 2), step('t5', 1)]);
     expect(order(state)).toEqual(['t2', 't5', 't10']);
     expect(state.byId.get('t5')).toMatchObject({ steps: [{ stepId: 't5.1' }, { stepId: 't5.2' }] });
   });
 
-  it('keep what is in them when their header is replaced', () => {
+  it('retain their content when their header is replaced', () => {
     const ops = [
       turn(0, { prompt: 'Hi' }),
       step('t0', 1),
@@ -76,11 +76,11 @@ describe('turns, steps and frames', () => {
     ];
     const state = stateOfOps([...ops, turn(0, { state: 'completed' })]);
     expect(textOf(state, 't0.1')).toEqual(['Hello']);
-    // A header is replaced wholly.
+    // A header is replaced completely.
     expect(state.byId.get('t0')).not.toHaveProperty('prompt');
   });
 
-  it('are made bare where something of them comes first', () => {
+  it('are created without details by an operation on their content', () => {
     const state = stateOfOps([text('t7.3', 1, 'late'), turn(9)]);
     expect(state.items).toMatchObject([
       {
@@ -96,7 +96,7 @@ describe('turns, steps and frames', () => {
 });
 
 describe('markers', () => {
-  it('stand at the end, or in front of a turn', () => {
+  it('are at the end, or before a turn', () => {
     const state = stateOfOps([marker('m1'), turn(0), marker('m2'), turn(1), turn(3), marker('m3', 2), marker('m4', 9)]);
     expect(order(state)).toEqual(['m1', 't0', 'm2', 't1', 'm3', 't3', 'm4']);
     applyOps(state, [{ op: 'marker.upsert', item: { kind: 'marker', markerId: 'm2', marker: 'undo' } }]);
@@ -105,8 +105,8 @@ describe('markers', () => {
   });
 });
 
-describe('a piece of text', () => {
-  it('in any split, repeated or overlapping, gives the text', () => {
+describe('a chunk of text', () => {
+  it('in any split, repeated or overlapping, results in the text', () => {
     const random = seeded(7);
     const whole = 'one two 🚀 three 🧪 four';
     for (let round = 0; round < 200; round += 1) {
@@ -123,7 +123,7 @@ describe('a piece of text', () => {
     }
   });
 
-  it('that does not fit is a gap and changes nothing, and what follows is applied', () => {
+  it('that does not fit is a gap and changes no state, and later operations are applied', () => {
     const state = stateOfOps([text('t0.1', 1, 'abc'), call('t0.1', 'call_1')]);
     const before = structuredClone(listed(state));
     for (const op of [
@@ -141,7 +141,7 @@ describe('a piece of text', () => {
     expect(order(state)).toEqual(['t0', 'm1']);
   });
 
-  it('of a task makes it where it begins', () => {
+  it('of a task creates it at offset 0', () => {
     const tail = (offset: number, written: string): TranscriptOp => ({
       op: 'append',
       target: { type: 'task', taskId: 'bash-1' },
@@ -160,7 +160,7 @@ describe('a piece of text', () => {
     });
   });
 
-  it('is judged by itself', () => {
+  it('is inserted, ignored or refused by its offset', () => {
     expect(appended('abc', 3, 'd')).toBe('abcd');
     expect(appended('abc', 1, 'bcd')).toBe('abcd');
     expect(appended('abc', 1, 'b')).toBe('abc');
@@ -169,8 +169,8 @@ describe('a piece of text', () => {
   });
 });
 
-describe('what waits and what is removed', () => {
-  it('an interaction waits while it is pending, and goes with the turn of its call', () => {
+describe('pending and removed interactions', () => {
+  it('an interaction is pending until it ends, and is removed with the turn of its call', () => {
     const state = stateOfOps([
       turn(0),
       turn(1),
@@ -191,7 +191,7 @@ describe('what waits and what is removed', () => {
 describe('facts of the agent', () => {
   const merge = (meta: OpOf<'meta.merge'>['meta']): TranscriptOp => ({ op: 'meta.merge', meta });
 
-  it('are merged: absent stays, null goes, an object replaces', () => {
+  it('are merged: absent is unchanged, null removes, an object replaces', () => {
     const goal = { objective: 'Ship', status: 'active' as const };
     const state = stateOfOps([
       merge({ goal, modes: { plan: {}, swarm: { trigger: 'tool' } }, agent: { model: 'm1' } }),
@@ -211,7 +211,7 @@ describe('facts of the agent', () => {
 });
 
 describe('a whole state', () => {
-  it('replaces what was there, and is not changed by what follows', () => {
+  it('replaces the previous state, and is not mutated by later operations', () => {
     const state = stateOfOps([turn(4), marker('m1'), asked('approval_1', 'pending')]);
     const items = [
       {
@@ -245,7 +245,7 @@ describe('a whole state', () => {
 describe('random operations', () => {
   type Pick = (below: number) => number;
 
-  /** One of these, with a state of its own. */
+  /** Returns a random operation. */
   const chosen = <T>(pick: Pick, ...all: [T, ...T[]]): T => all[pick(all.length)] ?? all[0];
 
   function entity(pick: Pick): TranscriptOp {
@@ -308,7 +308,7 @@ describe('random operations', () => {
     )();
   }
 
-  /** The state as a page would have it. */
+  /** The state in the form of a snapshot. */
   const resetTo = ({ items, meta, ...maps }: TranscriptState): TranscriptOp => ({
     op: 'reset',
     agentId: 'main',
@@ -324,7 +324,7 @@ describe('random operations', () => {
     },
   });
 
-  it('never throw, keep order, unique ids and what waits, and change nothing when applied twice', () => {
+  it('never throw, preserve order, unique ids and pending interactions, and are idempotent', () => {
     const kinds = new Set<string>();
     for (let seed = 1; seed <= 300; seed += 1) {
       const random = seeded(seed);
@@ -332,7 +332,7 @@ describe('random operations', () => {
       const state = emptyTranscript();
       const before = emptyTranscript();
       for (let count = 0; count < 60; count += 1) {
-        // At times the whole state of another moment.
+        // Sometimes the whole state of another moment.
         const op = transcriptOpSchema.parse(pick(40) === 0 ? resetTo(before) : one(pick));
         kinds.add(op.op);
         applyOps(state, [op]);
@@ -346,15 +346,15 @@ describe('random operations', () => {
     expect([...kinds].toSorted()).toEqual(all.toSorted());
   });
 
-  it('a batch that comes twice is as if it came once', () => {
+  it('a batch is idempotent', () => {
     for (let seed = 1; seed <= 300; seed += 1) {
       const random = seeded(seed);
       const pick: Pick = (below) => Math.floor(random() * below);
       const state = emptyTranscript();
       for (let count = 0; count < 10; count += 1) {
-        // What is removed and comes back stands behind what was there the first time.
+        // An item that is removed and added again would follow the items of the first time.
         const batch = Array.from({ length: 1 + pick(6) }, () => one(pick)).filter(({ op }) => op !== 'items.remove');
-        // After a gap the client reads anew.
+        // After a gap the client reads again.
         if (applyOps(state, batch).gap) continue;
         const once = structuredClone(listed(state));
         applyOps(state, batch);
@@ -363,7 +363,7 @@ describe('random operations', () => {
     }
   });
 
-  it('a text that begins and grows in one batch may come twice', () => {
+  it('a text that begins and grows in one batch may arrive twice', () => {
     const batch = [turn(0), step('t0', 1), text('t0.1', 1, ''), piece('t0.1', 1, 0, 'Hello')];
     const state = stateOfOps(batch);
     expect(applyOps(state, batch).gap).toBe(false);
@@ -371,7 +371,7 @@ describe('random operations', () => {
     expect(listed(state)).toEqual(listed(stateOfOps(batch)));
   });
 
-  it('that nobody knows change nothing', () => {
+  it('that are unknown have no effect', () => {
     const state = stateOfOps([turn(0)]);
     expect(applyOps(state, [JSON.parse('{"op":"later"}') as TranscriptOp])).toEqual({ changed: false, gap: false });
   });

@@ -1,10 +1,10 @@
-/** What streams before a record tells of it. */
+/** Streamed output before its record. */
 import { expect, it } from 'vitest';
 import { event } from '#server/journal/records.ts';
 import type { HeldOp } from '#server/transcript/reducer/state.ts';
 import { answer, argument, startFold, step, text, thought, turn } from './told.ts';
 
-/** What operations say of texts and calls, in short. */
+/** Short form of operations on texts and calls. */
 const short = (ops: HeldOp[]) =>
   ops.map((op) => {
     if (op.op === 'append') return `+${op.offset} ${String(op.text)}`;
@@ -17,7 +17,7 @@ const short = (ops: HeldOp[]) =>
 const whole = (frameId: string, kind: 'text' | 'thinking', written: string) =>
   `${frameId}= ${JSON.stringify(kind === 'text' ? { kind, frameId, role: 'assistant', text: written } : { kind, frameId, text: written })}`;
 
-it('is told in pieces, and whole where another kind of text begins, a call is written, or the answer is recorded', () => {
+it('is sent in chunks, and as a whole where another kind of text begins, a call is written, or the response is recorded', () => {
   const { tell, stream, frames } = startFold();
   tell(turn(), step());
   expect(short(stream(thought('Let '), thought('me'), text('')))).toEqual([
@@ -33,19 +33,19 @@ it('is told in pieces, and whole where another kind of text begins, a call is wr
   expect(short(stream(text('. ')))).toEqual(['+3 . ']);
   expect(short(stream(argument('c1', '{"a"')))).toEqual([whole('t0.1.f2', 'text', 'Yes. '), 't0.1.c1: {"a"']);
   expect(short(stream(argument('c1', ':1}')))).toEqual(['t0.1.c1: {"a":1}']);
-  // A call ends no text: what is of the same kind goes on in it.
+  // A call does not end a text: later chunks of the same kind are appended to it.
   expect(short(stream(text('More')))).toEqual(['+5 More']);
   const parts = [
     { type: 'think' as const, think: 'Let me' },
     { type: 'text' as const, text: 'Yes. More' },
   ];
   expect(short(tell(answer(parts, [{ id: 'c1', name: 'Write' }])))).toEqual([whole('t0.1.f2', 'text', 'Yes. More')]);
-  // Where it was told of everything already there is nothing to say.
+  // An unchanged response needs no operations.
   expect(tell(answer(parts, [{ id: 'c1', name: 'Write' }]))).toEqual([]);
   expect(frames().map(({ frameId }) => frameId)).toEqual(['t0.1.f1', 't0.1.f2', 't0.1.c1']);
 });
 
-it('gives way to an answer that says something else; what that does not have is empty', () => {
+it('is replaced by a response that differs; frames that the response lacks become empty', () => {
   const { tell, stream, frames } = startFold();
   tell(turn(), step());
   stream(thought('hm'), text('Yes'), thought('or'), text('no'));
@@ -63,7 +63,7 @@ it('gives way to an answer that says something else; what that does not have is 
   ]);
 });
 
-it('of an attempt that failed is taken back, and nothing enters the step that waits', () => {
+it('of a failed attempt is removed, and no output enters the step that waits', () => {
   const { tell, stream, frames } = startFold();
   tell(turn(), step());
   stream(text('Half'), argument('c1', '{"a"'));
@@ -76,7 +76,7 @@ it('of an attempt that failed is taken back, and nothing enters the step that wa
   expect(stream(text('late'), argument('c1', ':1}'), argument('c2', '{}'))).toEqual([]);
 });
 
-it('belongs to the step that runs, and progress to the calls that run', () => {
+it('belongs to the running step, and progress to running calls', () => {
   const { tell, stream, call } = startFold();
   const progress = (toolCallId: string, said: string) =>
     stream({ type: 'tool.progress', fields: { turnId: 0, toolCallId, update: { kind: 'stdout', text: said } } });

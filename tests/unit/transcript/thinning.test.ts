@@ -1,4 +1,4 @@
-/** Fewer batches of what streams. */
+/** Throttling of streamed operations. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '#server/clock.ts';
 import type { HeldOp } from '#server/transcript/reducer/state.ts';
@@ -44,8 +44,8 @@ const call = (inputText: string, id = 'call_1'): HeldOp => ({
 });
 const phase: HeldOp = { op: 'meta.merge', meta: { agent: { phase: { kind: 'idle' } } } };
 
-describe('what streams', () => {
-  it('is joined where its pieces come close together', () => {
+describe('streamed output', () => {
+  it('is joined when chunks arrive within a short time', () => {
     thinning.take('main', [append(0, 'a')]);
     thinning.take('main', [append(1, 'b')]);
     expect(told).toEqual([]);
@@ -56,7 +56,7 @@ describe('what streams', () => {
     expect(told.slice(1)).toEqual([[append(2, 'c')]]);
   });
 
-  it('is told of a call at once, then the newest only every so often', () => {
+  it('of a call is emitted immediately, then only the newest state at intervals', () => {
     thinning.take('main', [call('1')]);
     for (const text of ['12', '123', '1234']) thinning.take('main', [call(text)]);
     thinning.take('main', [call('x', 'call_2')]);
@@ -72,7 +72,7 @@ describe('what streams', () => {
     expect(told.at(-1)).toEqual([call('123456')]);
   });
 
-  it('waits behind nothing: what comes of a record, of another frame, or a reader', () => {
+  it('is flushed before operations of a record, of another frame, or a read', () => {
     thinning.take('main', [append(0, 'a')]);
     thinning.take('main', [phase]);
     expect(told).toEqual([[phase]]);

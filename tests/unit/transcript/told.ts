@@ -1,4 +1,4 @@
-/** A fold of transcripts that tests tell records, and short ways to make them. */
+/** A fold of transcripts to which tests apply records, and builders of records. */
 import { features } from '#server/features/features.ts';
 import { event, internal, type JournalRecord } from '#server/journal/records.ts';
 import type { VolatileFact } from '#server/journal/log-listeners.ts';
@@ -10,7 +10,7 @@ import type { Part } from '#schema/engine.ts';
 import { SESSION_ID } from '#support/session-logs.ts';
 
 const MAIN = 'main';
-/** When everything happens, in ms. */
+/** Time of all records, in ms. */
 export const T = 1_000;
 export const AT = new Date(T).toISOString();
 
