@@ -44,7 +44,7 @@ const signal = () => new AbortController().signal;
 const failsWith = (code: number) => expect.objectContaining({ code });
 
 describe('expiry', () => {
-  it('comes after 24 hours, not before', async () => {
+  it('occurs after 24 hours, not before', async () => {
     const { approvals, pending } = registry();
     const { id, answer } = approvals.ask(question(), signal());
     clock.advance(24 * 60 * 60 * 1000 - 1);
@@ -55,7 +55,7 @@ describe('expiry', () => {
     await expect(approvals.resolve(id, { decision: 'approved' })).rejects.toEqual(failsWith(41001));
   });
 
-  it('does not come for one that was answered', async () => {
+  it('does not occur after an answer', async () => {
     const { approvals, types } = registry();
     const { id, answer } = approvals.ask(question(), signal());
     await approvals.resolve(id, { decision: 'approved' });
@@ -64,7 +64,7 @@ describe('expiry', () => {
     expect(types().filter((type) => type === 'event.approval.resolved')).toHaveLength(1);
   });
 
-  it('on a journal that cannot be written any more is logged, and the wait ends', async () => {
+  it('is logged when the journal is no longer writable, and the wait settles', async () => {
     const { approvals, log } = registry();
     const { answer } = approvals.ask(question(), signal());
     await log.close();
@@ -86,7 +86,7 @@ it('the end of a turn closes that agent’s approvals of that turn only', async 
   await expect(approvals.resolve(mine.id, { decision: 'approved' })).rejects.toEqual(failsWith(40902));
 });
 
-it('several agents may wait; the session shows it until the last is answered', async () => {
+it('several agents may have pending approvals; the session reports one until the last is answered', async () => {
   const { approvals } = registry();
   const first = approvals.ask(question(), signal());
   const second = approvals.ask(question({ agentId: 'agent-1' }), signal());
@@ -96,7 +96,7 @@ it('several agents may wait; the session shows it until the last is answered', a
   expect(told).toEqual(['none', 'approval', 'none']);
 });
 
-it('one answer wins, and the reply comes when it is written', async () => {
+it('one answer wins, and the reply is sent after it is written', async () => {
   const { approvals, types } = registry();
   const { id } = approvals.ask(question(), signal());
   const answers = [1, 2, 3].map(() =>
@@ -108,19 +108,19 @@ it('one answer wins, and the reply comes when it is written', async () => {
   expect(await Promise.all(answers)).toEqual([1, 40902, 40902]);
 });
 
-it('an answer that cannot be written is refused, and nobody goes on with it', async () => {
+it('an answer that cannot be written is refused, and the call does not continue', async () => {
   const { approvals, log } = registry();
   const aborted = new AbortController();
   const { id, answer } = approvals.ask(question(), aborted.signal);
   await appendFile(join(folder.path, 'journal.ndjson'), 'x');
   await expect(approvals.resolve(id, { decision: 'approved' })).rejects.toEqual(failsWith(50003));
   expect(log.readOnly).toBeDefined();
-  // What the failure of the journal does to the turn.
+  // The effect of the journal's failure on the turn.
   aborted.abort(new Error('the journal failed'));
   await expect(answer).rejects.toThrow('the journal failed');
 });
 
-it('the ends of the last 256 are remembered, also after a load', async () => {
+it('the last 256 ends are retained, also after a load', async () => {
   const { approvals, log } = registry();
   const ids: string[] = [];
   for (let count = 0; count < 257; count++) {
@@ -144,7 +144,7 @@ it('an abort rejects the wait; the approval stays until its turn ends', async ()
   controller.abort(new Error('stop'));
   await expect(answer).rejects.toThrow('stop');
   expect(pending()).toEqual([id]);
-  // An answer that comes in between is too late: the call will not run.
+  // An answer after the abort is too late: the call will not run.
   await expect(approvals.resolve(id, { decision: 'approved' })).rejects.toEqual(failsWith(40902));
   expect(interactions.endTurn('main', 0)).toMatchObject([{ decision: 'cancelled' }]);
   expect(() => approvals.ask(question(), controller.signal)).toThrow('stop');
