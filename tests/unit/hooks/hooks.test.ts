@@ -1,4 +1,4 @@
-/** Hooks as commands: which run, with what, and what their end says. */
+/** Hooks as commands: selection, input, and interpretation of their exit. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -34,7 +34,7 @@ function hooksOf(...entries: (Partial<HookEntry> & { command: string })[]) {
 const command = (text: string, signal = never, timeoutMs = 10_000) =>
   runHook(spawnGroup, { command: text, cwd: folder.path, env: process.env, input: '{}', timeoutMs, signal });
 
-describe('of an event those run', () => {
+describe('hooks run for an event', () => {
   it.each([
     [undefined, true],
     ['', true],
@@ -43,19 +43,19 @@ describe('of an event those run', () => {
     ['^bash$', false],
     ['(', false],
     ['Read|Bash', true],
-  ])('whose matcher %j finds something', async (matcher, runs) => {
+  ])('if their matcher %j matches', async (matcher, runs) => {
     const { hooks, run } = hooksOf({ command: 'echo ran', ...(matcher === undefined ? {} : { matcher }) });
     expect(hooks.wanted('PreToolUse', 'Bash')).toBe(runs);
     expect(await run()).toEqual({ texts: runs ? ['ran'] : [] });
   });
 
-  it('of this event only', async () => {
+  it('if they are configured for it', async () => {
     const { hooks, run } = hooksOf({ event: 'Stop', command: 'echo ran' });
     expect(hooks.wanted('PreToolUse')).toBe(false);
     expect(await run()).toEqual({ texts: [] });
   });
 
-  it('once for the same command in the same directory', async () => {
+  it('a single time for the same command in the same directory', async () => {
     const other = inFolder('other');
     await mkdir(other);
     const same = { command: 'echo x >> runs; pwd' };
@@ -64,7 +64,7 @@ describe('of an event those run', () => {
     expect(await readFile(inFolder('runs'), 'utf8')).toBe('x\n');
   });
 
-  it('side by side', async () => {
+  it('concurrently', async () => {
     // Each waits for the other.
     const meet = (mine: string, theirs: string) => `touch ${mine}; until test -e ${theirs}; do sleep 0.01; done`;
     const { run } = hooksOf({ command: meet('a', 'b') }, { command: meet('b', 'a') });
@@ -72,7 +72,7 @@ describe('of an event those run', () => {
   });
 });
 
-describe('one reads and gets', () => {
+describe('a hook receives', () => {
   it('the input, its own directory and variables, and no secret', async () => {
     const own = inFolder('plugin');
     await mkdir(own);
@@ -84,21 +84,21 @@ describe('one reads and gets', () => {
     expect(await run()).toEqual({ texts: [`{"a":1}\n${own}\n/plugin--${own}`] });
   });
 
-  it('no start-up file of the user', async () => {
+  it("no output of the user's start-up files", async () => {
     await writeFile(inFolder('.bashrc'), 'echo of the start-up file');
     await writeFile(inFolder('.profile'), 'echo of the start-up file');
     const { run } = hooksOf({ command: 'echo ran' });
     expect(await run()).toEqual({ texts: ['ran'] });
   });
 
-  it('an input that it does not read', async () => {
+  it('an input, even if it does not read it', async () => {
     const { run } = hooksOf({ command: 'exec <&-; echo ran' });
     expect(await run({ input: { long: 'x'.repeat(4_000_000) } })).toEqual({ texts: ['ran'] });
   });
 });
 
 describe('a command', () => {
-  it('may write more than is read of it', async () => {
+  it('may write more than the limit of a pipe', async () => {
     const bytes = 3 * HOOK_PIPE_BYTES;
     const end = await command(`head -c ${bytes} /dev/zero; head -c ${bytes} /dev/zero >&2; exit 3`);
     expect(end).toMatchObject({ exitCode: 3, stopped: undefined });
@@ -109,14 +109,14 @@ describe('a command', () => {
     ['that hangs', 'sleep 60 & echo $$ > pid; wait'],
     ['that ignores SIGTERM', `trap '' TERM; echo $$ > pid; while :; do sleep 0.2; done`],
     ['that floods', 'echo $$ > pid; yes'],
-  ])('%s ends at its time-out with all that it started', async (_what, text) => {
+  ])('%s exits at its time-out with all its child processes', async (_what, text) => {
     const begin = performance.now();
     expect(await command(text, never, 300)).toMatchObject({ stopped: 'timeout' });
     expect(performance.now() - begin).toBeLessThan(50_000);
     expect(await groupRuns(Number(await readFile(inFolder('pid'), 'utf8')))).toBe(false);
   });
 
-  it('is killed by an abort, also before it began', async () => {
+  it('is killed by an abort, also before its start', async () => {
     const controller = new AbortController();
     const running = command(`trap '' TERM; while :; do sleep 0.2; done`, controller.signal);
     controller.abort();
@@ -125,7 +125,7 @@ describe('a command', () => {
   });
 });
 
-describe('says', () => {
+describe('reply', () => {
   const end = { exitCode: 0, stopped: undefined, stdout: '', stderr: '' };
   const json = (reply: unknown) => ({ stdout: JSON.stringify(reply) });
   const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
@@ -157,14 +157,14 @@ describe('says', () => {
   });
 });
 
-describe('goes wrong', () => {
-  it('and allows: no such directory', async () => {
+describe('failures', () => {
+  it('allow: no such directory', async () => {
     const { run, warnings } = hooksOf({ command: 'exit 2', cwd: inFolder('missing') });
     expect(await run()).toEqual({ texts: [] });
     expect(warnings).toEqual(['a hook could not be run']);
   });
 
-  it('beside others, which still count', async () => {
+  it('do not affect the replies of other hooks', async () => {
     const { run } = hooksOf(
       { command: 'exit 1' },
       { command: 'echo first >&2; exit 2' },
