@@ -1,4 +1,4 @@
-/** Which client a change of the configuration is reported with. */
+/** The client to which a change of the configuration is attributed. */
 import { beforeEach, expect, it } from 'vitest';
 import { CHANGE_WINDOW_MS, createChangeWindow, type ChangeWindow } from '#server/config/changes.ts';
 import type { EffectiveConfig } from '#server/config/effective.ts';
@@ -38,7 +38,7 @@ it('changes of one client in a window are one event', () => {
   expect(events).toEqual([{ fields: ['hooks', 'permission'], by: curl }]);
 });
 
-it('a client does not hide behind another one, nor behind an edit of the file', () => {
+it('changes of different clients, and edits of the file, are separate events', () => {
   change({ hooks: [1] }, curl);
   change({ hooks: [1, 2] });
   change({ permission: 1 }, page);
@@ -50,14 +50,14 @@ it('a client does not hide behind another one, nor behind an edit of the file', 
   ]);
 });
 
-it('a look without a change takes no name away', () => {
+it('a check without a change does not reset the client', () => {
   change({ hooks: [1] }, curl);
   window.look();
   clock.advance(CHANGE_WINDOW_MS);
   expect(events).toEqual([{ fields: ['hooks'], by: curl }]);
 });
 
-it('what was changed back by the same client is no event', () => {
+it('a change that the same client reverts is no event', () => {
   change({ hooks: [1] }, curl);
   change({ hooks: undefined }, curl);
   clock.advance(CHANGE_WINDOW_MS);

@@ -60,7 +60,7 @@ describe('the in-memory layer', () => {
     default_model: 'demo/demo',
   };
 
-  it('stands above file and environment and is never written', async () => {
+  it('overrides file and environment and is never written', async () => {
     const { effective, patch } = await open('default_model = "mine"\n', { memory, env: { SERVICE_MODEL_NAME: 'env' } });
     expect(effective().defaultModel).toBe('demo/demo');
     expect(effective().providers.demo?.baseUrl).toBe('http://127.0.0.1:1/v1');
@@ -81,9 +81,9 @@ it('leaves no temporary files and no readable secrets', async () => {
   expect((await stat(path())).mode & 0o777).toBe(0o600);
 });
 
-describe('a text whose comments cannot be kept', () => {
+describe('a text whose comments would be lost', () => {
   const text = 'providers.a.type = "openai" # mine\nproviders.b.type = "openai"\n';
-  /** No edit in place changes the order of dotted keys. */
+  /** No in-place edit changes the order of dotted keys. */
   const reverse = ({ document }: ConfigDraft) => {
     document['providers'] = tableOf(Object.entries(subTable(document, 'providers') ?? {}).toReversed());
     document['telemetry'] = true;
@@ -96,7 +96,7 @@ describe('a text whose comments cannot be kept', () => {
     expect(await readFile(path(), 'utf8')).not.toContain('# mine');
   });
 
-  it('stays, without a copy, when another server took the lock while the process was suspended', async () => {
+  it('is neither replaced nor copied when another server took the lock while the process was suspended', async () => {
     const { update } = await open(text, { robbed: true });
     await expect(update(reverse)).rejects.toMatchObject({ code: 50003 });
     expect(await readdir(home)).toEqual(['config.toml', 'config.toml.lock.2']);
@@ -113,14 +113,14 @@ it('refuses a change whose lock another server took while the process was suspen
   expect(await readFile(path(), 'utf8')).toBe(text);
 });
 
-it('keeps hand edits that no watcher has reported yet', async () => {
+it('preserves hand edits that no watcher has reported yet', async () => {
   const { patch } = await open('a = 1\n');
   await writeFile(path(), 'a = 2 # by hand\n');
   await patch({ telemetry: false });
   expect(await readFile(path(), 'utf8')).toBe('a = 2 # by hand\ntelemetry = false\n');
 });
 
-it('a change that throws, or that would not load again, leaves file and memory alone', async () => {
+it('a change that throws, or whose result would not load, has no effect on file and memory', async () => {
   const { update, stored } = await open('telemetry = true\n');
   await expect(
     update(({ document }) => {
@@ -133,14 +133,14 @@ it('a change that throws, or that would not load again, leaves file and memory a
   expect(await readFile(path(), 'utf8')).toBe('telemetry = true\n');
 });
 
-it('answers a failed write and goes on with the next one', async () => {
+it('reports a failed write and continues with the next one', async () => {
   const { patch, update } = await open('telemetry = true\n');
   await rm(home, { recursive: true });
   await expect(update(({ document }) => void (document.telemetry = false))).rejects.toMatchObject({ code: 50003 });
   await expect(patch({ telemetry: false })).rejects.toMatchObject({ code: 40001, details: undefined });
 });
 
-it('takes what is in the file where a write failed after it was replaced', async () => {
+it('reads the file again where a write failed after it was replaced', async () => {
   const real = createConfigWriter(home);
   const writer = {
     ...real,
@@ -155,7 +155,7 @@ it('takes what is in the file where a write failed after it was replaced', async
   expect(effective().defaultModel).toBe('b');
 });
 
-describe('a file that is a link', () => {
+describe('a file that is a symbolic link', () => {
   const linked = async (text: string) => {
     const dotfiles = await mkdtemp(join(tmpdir(), 'dotfiles-'));
     onTestFinished(() => rm(dotfiles, { recursive: true, force: true }));
@@ -165,7 +165,7 @@ describe('a file that is a link', () => {
     return real;
   };
 
-  it('is written through, and its target keeps its mode', async () => {
+  it('is written through, and its target retains its mode', async () => {
     const real = await linked('# mine\ntelemetry = true\n');
     const { patch } = await open(undefined);
     await patch({ telemetry: false });
@@ -174,7 +174,7 @@ describe('a file that is a link', () => {
     expect((await stat(real)).mode & 0o777).toBe(0o640);
   });
 
-  it('is watched where it leads', async () => {
+  it('is watched at its target', async () => {
     const real = await linked('telemetry = true\n');
     const opened = await open(undefined);
     await writeFile(real, 'telemetry = false\n');
@@ -182,7 +182,7 @@ describe('a file that is a link', () => {
   });
 });
 
-it('treats a deleted file as an empty one and tells what changed', async () => {
+it('treats a deleted file as an empty one and reports the changes', async () => {
   const opened = await open('telemetry = true\n[thinking]\nenabled = false\n');
   const changes: string[][] = [];
   opened.onChanged(({ changedFields }) => changes.push(changedFields));
@@ -190,7 +190,7 @@ it('treats a deleted file as an empty one and tells what changed', async () => {
   await eventually(() => expect(changes).toEqual([['telemetry', 'thinking']]));
 });
 
-it('says nothing of a change that is taken back within the window, nor of unknown keys', async () => {
+it('does not report a change that is reverted within the window, nor unknown keys', async () => {
   const clock = manualClock();
   const opened = await open('', { clock });
   const changes: string[][] = [];
@@ -207,7 +207,7 @@ it('says nothing of a change that is taken back within the window, nor of unknow
   expect(changes).toEqual([['planMode'], ['autoSessionTitle', 'telemetry']]);
 });
 
-it('drops a whole section for one bad member and warns once', async () => {
+it('drops a whole section for one invalid member and warns a single time', async () => {
   const opened = await open('[[hooks]]\nevent = "Stop"\ncommand = "x"\n[[hooks]]\nevent = "Nope"\ncommand = "x"\n');
   const lists: unknown[] = [];
   opened.onWarnings((list) => lists.push(list));
@@ -218,7 +218,7 @@ it('drops a whole section for one bad member and warns once', async () => {
   expect(lists.at(-1)).toEqual([]);
 });
 
-it('is not fooled by keys that objects inherit', async () => {
+it('ignores inherited properties', async () => {
   const opened = await open(undefined);
   await opened.patch(JSON.parse('{"providers":{"constructor":{"type":"openai"},"__proto__":{"type":"native"}}}'));
   expect(Object.keys(opened.effective().providers)).toContain('constructor');
@@ -231,7 +231,7 @@ it('reads the old spelling of a pool of one', async () => {
   expect(opened.publicView().secondary_model).toEqual({ defaultModel: 'a/b', models: { 'a/b': '' } });
 });
 
-it('reads variables by their rules', async () => {
+it('parses variables by their rules', async () => {
   const env: NodeJS.ProcessEnv = {
     SERVICE_LOOP_MAX_RETRIES_PER_STEP: '3',
     SERVICE_CODE_BACKGROUND_MAX_RUNNING_TASKS: '0',

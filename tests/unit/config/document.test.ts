@@ -44,7 +44,7 @@ function edit(text: string, change: (document: Record<string, unknown>) => Recor
 const table = (value: unknown): Record<string, unknown> => (typeof value === 'object' ? { ...value } : {});
 
 describe('editing the text of the configuration', () => {
-  it('leaves every line it does not touch as it is', () => {
+  it('leaves all other lines unmodified', () => {
     const { text, commentsKept } = edit(source, (document) => ({ ...document, default_model: 'c' }));
     expect(text).toBe(source.replace('"a/b"', '"c"'));
     expect(commentsKept).toBe(true);
@@ -70,7 +70,7 @@ describe('editing the text of the configuration', () => {
     expect(text).toContain('[models."my acme/x:1"]');
   });
 
-  it('keeps the place and the comments of a renamed record whose values change too', () => {
+  it('preserves the position and the comments of a renamed record whose values change too', () => {
     const { text, commentsKept } = edit(source, (document) => {
       const providers = table(document.providers);
       const models = table(document.models);
@@ -85,7 +85,7 @@ describe('editing the text of the configuration', () => {
     expect(Object.keys(table(parseToml(text).models))).toEqual(['fresh/b', 'other']);
   });
 
-  it('swaps the order of records when the order is what changed', () => {
+  it('swaps records when only their order changed', () => {
     const { text } = edit(source, (document) => {
       const models = table(document.models);
       return { ...document, models: { other: models.other, 'fake/b': models['fake/b'] } };
@@ -128,7 +128,7 @@ describe('editing the text of the configuration', () => {
     expect(Object.keys(table(parseToml(text).models))).toEqual(['a/b', 'a/c']);
   });
 
-  it('keeps dates and integers beyond 2^53 that it does not touch', () => {
+  it('preserves unchanged dates and integers beyond 2^53', () => {
     const odd = `when = 2020-01-02T03:04:05Z # w
 day = 2020-01-02
 time = 03:04:05
@@ -141,7 +141,7 @@ big = 9007199254740993
     expect(editToml(odd, after).text).toContain(odd.trim());
   });
 
-  it('names the place of what is no TOML, and nothing that stands there', () => {
+  it('reports the position of invalid TOML, but not its content', () => {
     expect(() => parseToml('a = 1\napi_key = "secret\n')).toThrow(/^not valid TOML at line 2, column 18$/);
   });
 });

@@ -3,7 +3,7 @@ import { maskRaw } from '#server/config/mask.ts';
 import { resolveFlags } from '#server/config/flags.ts';
 import { filePath, sectionToFile, sectionToWire } from '#server/config/key-case.ts';
 
-it('converts members and leaves names alone, both ways', () => {
+it('converts members and preserves names, both ways', () => {
   const file = {
     a_b: {
       api_key: 'k',
@@ -35,7 +35,7 @@ it('converts members and leaves names alone, both ways', () => {
   });
 });
 
-it('names the place of a problem in file spelling', () => {
+it('reports the path of a problem in file spelling', () => {
   expect(filePath('models', ['acme/Large', 'displayName'])).toBe('models.acme/Large.display_name');
   expect(filePath('services', ['search', 'customHeaders', 'X-Y'])).toBe('services.search.custom_headers.X-Y');
   expect(filePath('hooks', [0, 'event'])).toBe('hooks.0.event');
