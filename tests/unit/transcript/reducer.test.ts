@@ -245,7 +245,7 @@ describe('a whole state', () => {
 describe('random operations', () => {
   type Pick = (below: number) => number;
 
-  /** Returns a random operation. */
+  /** Picks one of the arguments at random. */
   const chosen = <T>(pick: Pick, ...all: [T, ...T[]]): T => all[pick(all.length)] ?? all[0];
 
   function entity(pick: Pick): TranscriptOp {

@@ -72,7 +72,7 @@ describe('streamed output', () => {
     expect(told.at(-1)).toEqual([call('123456')]);
   });
 
-  it('is flushed before operations of a record, of another frame, or a read', () => {
+  it('does not delay other operations; a flush emits the waiting ones', () => {
     thinning.take('main', [append(0, 'a')]);
     thinning.take('main', [phase]);
     expect(told).toEqual([[phase]]);
