@@ -1,4 +1,4 @@
-/** What a task writes: memory, file, bounds, and files that are not what they were. */
+/** The output of a task: memory, file, bounds, and replaced files. */
 import {
   appendFile,
   mkdir,
@@ -40,7 +40,7 @@ function outputOf(more: Partial<TaskOutputDeps> = {}) {
 }
 
 describe('an output that is copied', () => {
-  test('stays in memory while it is short, and the last 32 KiB of it stay', async () => {
+  test('stays in memory while it is short, and its last 32 KiB are retained', async () => {
     const output = outputOf();
     expect(await output.tail(10)).toBeUndefined();
     output.write(Buffer.from('héllo '));
@@ -54,7 +54,7 @@ describe('an output that is copied', () => {
     expect(await output.tail(10)).toBeUndefined();
   });
 
-  test('goes to its file when it is kept, with all that was before and comes after', async () => {
+  test('is moved to its file by `keep`, with all output before and after', async () => {
     const output = outputOf();
     output.write(Buffer.from('one '));
     output.keep();
@@ -67,7 +67,7 @@ describe('an output that is copied', () => {
     expect(await output.tail(100)).toBe('one two');
   });
 
-  test('goes there by itself once memory is full, whole', async () => {
+  test('is moved to its file when memory is full, completely', async () => {
     const output = outputOf();
     const piece = Buffer.alloc(100_000, 'y');
     for (let at = 0; at < 12; at += 1) output.write(piece);
@@ -75,7 +75,7 @@ describe('an output that is copied', () => {
     expect(await output.end()).toEqual({ path: path(), bytes: 1_200_000 });
   });
 
-  test('is cut at its limit', async () => {
+  test('is truncated at its limit', async () => {
     const output = outputOf({ maxBytes: 10 });
     output.keep();
     output.write(Buffer.from('123456'));
@@ -86,7 +86,7 @@ describe('an output that is copied', () => {
     expect(await readFile(path(), 'utf8')).toBe('1234567890');
   });
 
-  test('is only in memory where its file cannot be made; that is reported once', async () => {
+  test('is only in memory if its file cannot be created; that is reported a single time', async () => {
     await writeFile(join(sessionDir, 'agents'), 'in the way');
     const output = outputOf();
     output.keep();
@@ -98,7 +98,7 @@ describe('an output that is copied', () => {
 });
 
 describe('a file that a program writes itself', () => {
-  test('is looked at, and cut at its end', async () => {
+  test('is polled, and truncated at the end', async () => {
     const output = outputOf({ maxBytes: 100 });
     const tooMuch = vi.fn();
     const fd = await output.open(tooMuch);
@@ -111,7 +111,7 @@ describe('a file that a program writes itself', () => {
     expect((await stat(path())).size).toBe(100);
   });
 
-  test('whose size cannot be watched ends the program: nobody would see it grow', async () => {
+  test('whose size cannot be watched stops the program, since its growth would not be noticed', async () => {
     const output = outputOf();
     const tooMuch = vi.fn();
     await output.open(tooMuch);
@@ -125,7 +125,7 @@ describe('a file that a program writes itself', () => {
     expect(tooMuch).toHaveBeenCalledTimes(1);
   });
 
-  test('that ends while its size is looked at is no error', async () => {
+  test('that is closed during a poll causes no error', async () => {
     const output = outputOf();
     const tooMuch = vi.fn();
     await output.open(tooMuch);
@@ -146,7 +146,7 @@ describe('a file that a program writes itself', () => {
     expect([output.reports, tooMuch.mock.calls]).toEqual([[], []]);
   });
 
-  test('what comes behind its end, of a program that left the group, is not shown', async () => {
+  test('output after the end, of a program that left the process group, is not returned', async () => {
     const output = outputOf();
     const fd = await output.open(() => undefined);
     execFileSync('/bin/sh', ['-c', 'printf one'], { stdio: ['ignore', fd, fd] });
@@ -156,7 +156,7 @@ describe('a file that a program writes itself', () => {
   });
 });
 
-describe('what stands in the way', () => {
+describe('obstacles in the path', () => {
   const secret = () => join(root, 'secret');
   beforeEach(() => writeFile(secret(), 'token'));
 
@@ -171,7 +171,7 @@ describe('what stands in the way', () => {
     },
   );
 
-  test('a link, or a file, in place of the output is not written', async () => {
+  test('a link or a file in place of the output is not written', async () => {
     await mkdir(dirname(path()), { recursive: true });
     await symlink(secret(), path());
     await expect(createOutputFile(sessionDir, 'main', TASK)).rejects.toThrow('EEXIST');
@@ -181,7 +181,7 @@ describe('what stands in the way', () => {
     expect(await readFile(secret(), 'utf8')).toBe('token');
   });
 
-  test('an output that is a link by now, behind a link, a pipe or the name of another file shows nothing', async () => {
+  test('an output replaced by a link, a pipe or a hard link, or reachable through a link only, returns undefined', async () => {
     const output = outputOf();
     output.keep();
     output.write(Buffer.from('abc'));
@@ -208,7 +208,7 @@ describe('what stands in the way', () => {
     expect(await shown()).toBeUndefined();
   });
 
-  test('a running task is read from the file that it writes, whatever its name leads to', async () => {
+  test('a running task is read from the file that it writes, even if its path leads elsewhere', async () => {
     const output = outputOf();
     await output.open(() => undefined);
     await appendFile(path(), 'mine');
@@ -219,7 +219,7 @@ describe('what stands in the way', () => {
     expect(await output.tail(100)).toBeUndefined();
   });
 
-  test('one that was made shorter shows what is left', async () => {
+  test('a truncated file returns the rest', async () => {
     const output = outputOf();
     output.keep();
     output.write(Buffer.from('abcdef'));
@@ -241,7 +241,7 @@ describe('the end of an output as text', () => {
     expect(tailText(Buffer.from(text), bytes)).toBe(shown);
   });
 
-  test('a character that is not whole yet is left out; what is no UTF-8 stays within the bytes', () => {
+  test('an incomplete character is omitted; invalid UTF-8 stays within the limit', () => {
     expect(tailText(Buffer.from([0x61, 0xf0, 0x9f]), 10)).toBe('a');
     expect(tailText(Buffer.from([0x61, 0xc3]), 10)).toBe('a');
     const noise = Buffer.alloc(50, 0xff);

@@ -1,4 +1,4 @@
-/** The registry of tasks: who waits, who is let go, how a task ends. What runs here is what a test says. */
+/** The registry of tasks: waiting calls, detaching, and ends. A test defines the work. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ afterEach(() => rm(dir, { recursive: true }));
 const members = (): TaskMembers => ({ kind: 'agent', agentId: 'agent-1', parentToolCallId: 'call_1' });
 const BY_USER: TaskStop = { status: 'killed', by: 'user', reason: 'stopped by the user' };
 
-/** A child that runs until it is told to end, or asked to. */
+/** A subagent that runs until the test ends it, or until it is aborted. */
 function child() {
   let running: RunningTask | undefined;
   let end: (how: TaskEnd) => void = () => {};
@@ -61,7 +61,7 @@ function setUp(settings: Partial<TaskSettings> = {}, clock?: Clock) {
 }
 
 describe('a task that a call waits for', () => {
-  test('is listed while it runs, told of in no record, and readable afterwards', async () => {
+  test('is listed while it runs, without records, and readable afterwards', async () => {
     const { tasks, waiting, spec, types } = setUp();
     const one = child();
     const run = tasks.run(spec({ waiting: waiting() }), one.work);
@@ -78,7 +78,7 @@ describe('a task that a call waits for', () => {
     expect(types()).toEqual([]);
   });
 
-  test('goes on in the background once it is detached, which is one line with the result of the call', async () => {
+  test('continues in the background after a detach, which is one line with the result of the call', async () => {
     const { tasks, waiting, spec, types, records, turn } = setUp();
     const one = child();
     const run = tasks.run(spec({ timeoutMs: 60_000, waiting: waiting({ detachedTimeoutMs: 600_000 }) }), one.work);
@@ -98,7 +98,7 @@ describe('a task that a call waits for', () => {
     expect(told).toEqual(['failed']);
   });
 
-  test('keeps its output in memory afterwards, unless 50 others have ended since', async () => {
+  test('retains its output in memory afterwards, unless 50 others have ended since', async () => {
     const { tasks, waiting, spec } = setUp();
     for (let n = 0; n <= 50; n += 1) {
       await tasks.run(spec({ kind: 'process', waiting: waiting() }), async (task) => {
@@ -136,7 +136,7 @@ describe('a task that a call waits for', () => {
     await tasks.get(one.task.id)?.ended;
   });
 
-  test('is not detached any more once it has to end', async () => {
+  test('cannot be detached after a stop request', async () => {
     const { tasks, waiting, spec, types } = setUp();
     let end = () => {};
     const run = tasks.run(spec({ waiting: waiting() }), async (task) => {
@@ -153,7 +153,7 @@ describe('a task that a call waits for', () => {
     expect(types()).toEqual([]);
   });
 
-  test('stays where it is when its detach cannot be recorded', async () => {
+  test('stays in the foreground when its detach cannot be recorded', async () => {
     const { tasks, waiting, spec, records } = setUp();
     const one = child();
     const run = tasks.run(spec({ timeoutMs: 60_000, waiting: waiting({ detachedTimeoutMs: 600_000 }) }), one.work);
@@ -168,7 +168,7 @@ describe('a task that a call waits for', () => {
     await tasks.get(one.task.id)?.ended;
   });
 
-  test('an end of its own counts, whoever stops it meanwhile', async () => {
+  test('its own end takes precedence over concurrent stop requests', async () => {
     const { tasks, waiting, spec } = setUp();
     const one = child();
     const run = tasks.run(spec({ waiting: waiting() }), async (task) => {
@@ -185,7 +185,7 @@ describe('a task that a call waits for', () => {
 });
 
 describe('a task in the background', () => {
-  test('is recorded at its start, with what its caller puts behind, and at its end', async () => {
+  test('is recorded at its start, with the records of its caller, and at its end', async () => {
     const { tasks, spec, types, records } = setUp();
     const behind = [event('main', 'subagent.started', { subagentId: 'agent-1' })];
     let end = () => {};
@@ -202,7 +202,7 @@ describe('a task in the background', () => {
     expect(records[3]).toMatchObject({ info: { taskId, status: 'completed' }, x: { outputTail: 'yes' } });
   });
 
-  test('has the last 4 KiB of what it wrote or said on the record of its end, in whole characters', async () => {
+  test('records the last 4 KiB of its output or reply with its end, in whole characters', async () => {
     const { tasks, spec, records } = setUp();
     const text = `${'x'.repeat(10_000)}end é`;
     for (const kind of ['process', 'agent'] as const) {
@@ -216,7 +216,7 @@ describe('a task in the background', () => {
     }
   });
 
-  test('is stopped with a reason, and tells nobody when it shall not', async () => {
+  test('is stopped with a reason, and without a notification if silent', async () => {
     const { tasks, spec, records } = setUp();
     const one = child();
     const { info } = await tasks.run(spec(), one.work);
@@ -229,26 +229,29 @@ describe('a task in the background', () => {
   test.each([
     [false, true],
     [true, false],
-  ])('is stopped twice, silently: %s, then %s: for the first reason, and nobody is told', async (first, second) => {
-    const { tasks, spec, records } = setUp();
-    let end = () => {};
-    const { info } = await tasks.run(spec(), async (task) => {
-      task.started(members);
-      await new Promise<void>((resolve) => (end = resolve));
-      return { status: 'stopped' };
-    });
-    const both = [
-      tasks.stop(info.taskId, { ...BY_USER, silent: first }),
-      tasks.stop(info.taskId, { status: 'killed', by: 'close', reason: 'session closed', silent: second }),
-    ];
-    end();
-    await Promise.all(both);
-    expect(records.at(-1)).toMatchObject({
-      info: { stopReason: 'stopped by the user', terminalNotificationSuppressed: true },
-    });
-  });
+  ])(
+    'two stop requests, silent: %s, then %s: the first reason is recorded, without a notification',
+    async (first, second) => {
+      const { tasks, spec, records } = setUp();
+      let end = () => {};
+      const { info } = await tasks.run(spec(), async (task) => {
+        task.started(members);
+        await new Promise<void>((resolve) => (end = resolve));
+        return { status: 'stopped' };
+      });
+      const both = [
+        tasks.stop(info.taskId, { ...BY_USER, silent: first }),
+        tasks.stop(info.taskId, { status: 'killed', by: 'close', reason: 'session closed', silent: second }),
+      ];
+      end();
+      await Promise.all(both);
+      expect(records.at(-1)).toMatchObject({
+        info: { stopReason: 'stopped by the user', terminalNotificationSuppressed: true },
+      });
+    },
+  );
 
-  test('is given up when it has not ended 2 s after the grace time, which is 5 s unless configured', async () => {
+  test('is given up when it has not ended 2 s after the grace time, whose default is 5 s', async () => {
     const clock = manualClock();
     const { tasks, spec, types } = setUp({}, clock);
     const { info } = await tasks.run(spec(), (task) => {
@@ -265,7 +268,7 @@ describe('a task in the background', () => {
     expect(types().filter((type) => type === 'task.terminated')).toHaveLength(1);
   });
 
-  test('no more of them start than are allowed; detaching is not limited', async () => {
+  test('no more of them start than the limit allows; detaching is not limited', async () => {
     const { tasks, spec, waiting } = setUp({ maxRunning: 1 });
     const [one, other, third] = [child(), child(), child()];
     void tasks.run(spec({ waiting: waiting() }), other.work);
@@ -279,7 +282,7 @@ describe('a task in the background', () => {
     third.end({ status: 'completed' });
   });
 
-  test('one that fails before it began is none; what fails later has failed', async () => {
+  test('one that fails before its start is not registered; one that fails later has failed', async () => {
     const { tasks, spec, types } = setUp();
     await expect(tasks.run(spec(), () => Promise.reject(new Error('no room')))).rejects.toThrow('no room');
     expect(tasks.all()).toEqual([]);
@@ -293,7 +296,7 @@ describe('a task in the background', () => {
     expect(types().at(-1)).toBe('background.task.terminated');
   });
 
-  test('its end may stand on the line of what ended it', async () => {
+  test('its end may be recorded on the line of its cause', async () => {
     const { tasks, spec, types } = setUp();
     let answer = () => {};
     const { info } = await tasks.run(spec({ kind: 'question' }), async (task) => {
@@ -311,8 +314,8 @@ describe('a task in the background', () => {
   });
 });
 
-describe('the end of what they belong to', () => {
-  test('an agent takes its tasks with it, silently', async () => {
+describe('the end of the owner', () => {
+  test('the end of an agent stops its tasks, silently', async () => {
     const { tasks, spec } = setUp();
     const [own, other] = [child(), child()];
     const { info } = await tasks.run(spec({ agentId: 'agent-1' }), own.work);
@@ -332,22 +335,25 @@ describe('the end of what they belong to', () => {
     ['exit', true, true],
     ['exit', false, false],
     ['archive', true, false],
-  ] as const)('%s, keep alive %s: a process that began in the background goes on: %s', async (reason, keep, goesOn) => {
-    const { tasks, spec, waiting } = setUp({ keepAliveOnExit: keep });
-    let outlived = false;
-    const moved = child();
-    void tasks.run(spec({ waiting: waiting() }), moved.work);
-    tasks.detach(moved.task.id);
-    await tasks.run(spec({ kind: 'process' }), (task) => {
-      const own = { command: 'x', pid: 1, exitCode: null };
-      task.started(() => ({ kind: 'process', ...own }), { outlive: () => (outlived = true) });
-      return new Promise((resolve) => task.signal.addEventListener('abort', () => resolve({ status: 'stopped' })));
-    });
-    await tasks.close(reason);
-    expect(outlived).toBe(goesOn);
-    expect(tasks.running()).toBe(goesOn);
-    expect(tasks.get(moved.task.id)?.info()).toMatchObject({ status: 'killed', stopReason: 'session closed' });
-  });
+  ] as const)(
+    '%s, keep alive %s: a process that started in the background continues: %s',
+    async (reason, keep, goesOn) => {
+      const { tasks, spec, waiting } = setUp({ keepAliveOnExit: keep });
+      let outlived = false;
+      const moved = child();
+      void tasks.run(spec({ waiting: waiting() }), moved.work);
+      tasks.detach(moved.task.id);
+      await tasks.run(spec({ kind: 'process' }), (task) => {
+        const own = { command: 'x', pid: 1, exitCode: null };
+        task.started(() => ({ kind: 'process', ...own }), { outlive: () => (outlived = true) });
+        return new Promise((resolve) => task.signal.addEventListener('abort', () => resolve({ status: 'stopped' })));
+      });
+      await tasks.close(reason);
+      expect(outlived).toBe(goesOn);
+      expect(tasks.running()).toBe(goesOn);
+      expect(tasks.get(moved.task.id)?.info()).toMatchObject({ status: 'killed', stopReason: 'session closed' });
+    },
+  );
 });
 
 describe('a task that does not end', () => {
@@ -371,7 +377,7 @@ describe('a task that does not end', () => {
   });
 });
 
-test('an id that an earlier run had is not given again', async () => {
+test('an id of an earlier run is not used again', async () => {
   const asked: string[] = [];
   const tasks = tasksOf(dir, {}, [], undefined, (id) => asked.push(id) < 3);
   const one = child();
