@@ -1,4 +1,4 @@
-/** The start of a sign-in to a server whose name another one may own: which hosts its requests reach. */
+/** The start of a sign-in to a server whose name another host may own: the hosts that its requests reach. */
 import { createServer } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
@@ -11,7 +11,7 @@ import { createDocuments } from '#server/storage/documents.ts';
 import { startOAuthMcpServer, type OAuthMcpServer } from '#support/oauth-mcp-server.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
-/** A server of this machine where all requests end that resolve names by themselves. */
+/** Simulates DNS rebinding: a listener of this machine, and a `fetch` that resolves every name to it. */
 async function startVictim() {
   const paths: string[] = [];
   const host = createServer((request, response) => {
@@ -29,7 +29,7 @@ async function startVictim() {
   return { paths, unpinned };
 }
 
-/** Lets the server describe itself by the name; returns its address by that name. */
+/** Makes the server describe itself by the name; returns its address by that name. */
 function nameServer({ url, behaviour }: OAuthMcpServer): string {
   const named = new URL(url);
   named.hostname = 'mcp.example';
@@ -69,7 +69,7 @@ async function start({ url, fetch, network, transport = 'http' }: Starting): Pro
 }
 
 it.each(['http', 'sse'] as const)(
-  'all requests of a sign-in over %s go to the addresses that the name had first',
+  'all requests of a sign-in over %s go to the addresses that the name resolved to first',
   async (transport) => {
     const guarded = await startOAuthMcpServer();
     const victim = await startVictim();
@@ -83,7 +83,7 @@ it.each(['http', 'sse'] as const)(
   },
 );
 
-it('no request of a sign-in reaches this machine by a name that leads to it', async () => {
+it('no request of a sign-in reaches this machine by a name that resolves to it', async () => {
   const guarded = await startOAuthMcpServer();
   const victim = await startVictim();
   const network = { ...systemNetwork, resolve: async () => ['127.0.0.1'] };

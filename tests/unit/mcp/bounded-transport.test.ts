@@ -1,4 +1,4 @@
-/** The bounds on the requests and messages of an MCP server, without a server: time and answers are those of the test. */
+/** The bounds on the requests and messages of an MCP server, with a fake transport and a fake clock. */
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
 import { boundedTransport } from '#server/mcp/bounded-transport.ts';
@@ -51,7 +51,7 @@ function setUp(countErrors = true) {
     fail: (times: number) => {
       for (let n = 0; n < times; n++) inner.onerror?.(new Error('no message'));
     },
-    /** The oldest response reaches the server. */
+    /** Completes the oldest write of a response. */
     sent: async () => {
       unsent.shift()?.();
       await Promise.resolve();
@@ -170,7 +170,7 @@ test('an idle connection collects no more than one burst', () => {
   expect(it.reasons).toHaveLength(1);
 });
 
-test('input that is no message is charged to the budget of remote servers alone', () => {
+test('input that is not a message is charged to the budget of remote servers only', () => {
   const remote = setUp(true);
   remote.fail(5001);
   expect([remote.errors, remote.reasons.length]).toEqual([5000, 1]);

@@ -1,4 +1,4 @@
-/** One connection: programs that behave and that do not, HTTP, SSE. */
+/** One connection: well-behaved and misbehaving programs, HTTP, SSE. */
 import { spawn } from 'node:child_process';
 import { createServer as createHttp, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
@@ -57,7 +57,7 @@ const failure = async (config: McpServerConfig, options?: Partial<ConnectOptions
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
 
-/** How a connection ends that the server breaks, during the handshake or after it. */
+/** How a connection is lost that the server breaks, during the handshake or after it. */
 const ending = async (config: McpServerConfig): Promise<string> =>
   open(config).then(
     async ({ lost }) => (await lost).error,
@@ -78,7 +78,7 @@ const said = async (connection: McpConnection, text: string) => {
 const notes = async () => join(await temporaryHome(), 'notes');
 const noted = (file: string) => readFile(file, 'utf8').catch(() => '');
 
-test('a program is told who asks, and works in its directory, with an environment of its own without our secrets', async () => {
+test('a program receives the client name, its directory, and its configured environment without our secrets', async () => {
   const file = await notes();
   const root = await realpath(await temporaryHome());
   const env = {
@@ -100,7 +100,7 @@ test('a program is told who asks, and works in its directory, with an environmen
   expect(await noted(file)).toContain('"capabilities":{"roots":{}}');
 });
 
-test('the roots are told to who asks for them; anything else it asks is no method of ours', async () => {
+test('the roots are sent on request; other requests of the server are answered with method not found', async () => {
   const file = await notes();
   await open(hostile('asks', file));
   await until(async () => (await noted(file)).split('\n').filter((line) => line.startsWith('answer')).length === 2);
@@ -108,7 +108,7 @@ test('the roots are told to who asks for them; anything else it asks is no metho
   expect(await noted(file)).toContain('"code":-32601');
 });
 
-test('who cannot be started says why, with the last words of the program', async () => {
+test('a program that cannot be started is reported with the reason and its last output', async () => {
   expect(await failure({ transport: 'stdio', command: 'no-such-program-here' })).toBe(
     'spawn no-such-program-here ENOENT',
   );
@@ -118,7 +118,7 @@ test('who cannot be started says why, with the last words of the program', async
   expect(await failure({ ...hostile(), runtime_id: 'other' })).toBe('runtime other does not exist');
 });
 
-test('who has ended before it was spoken to says why, too', async () => {
+test('a program that exits before the first request is reported with the reason, too', async () => {
   const script = 'console.error("last words"); process.exit(3)';
   const crashed = await failure(program('-e', script), {
     async spawn(request) {
@@ -130,7 +130,7 @@ test('who has ended before it was spoken to says why, too', async () => {
   expect(crashed).toBe('the server exited with code 3\nlast words');
 });
 
-test('who says nothing is given up and ended', async () => {
+test('a program that does not answer is given up and stopped', async () => {
   const file = await notes();
   expect(await failure(hostile('silent,stubborn', file), { timeoutMs: 1500 })).toBe(
     'the server did not answer within 1500 ms',
@@ -139,12 +139,12 @@ test('who says nothing is given up and ended', async () => {
   expect(processAlive(pid)).toBe(false);
 });
 
-test('a list without end, and a message without end, end the attempt', async () => {
+test('an endless list, and an endless message, end the attempt', async () => {
   expect(await failure(hostile('endless'))).toBe('the list of tools has more than 64 pages');
   expect(await failure(hostile('long-line'))).toBe('the server sent a message of more than 16 MiB');
 });
 
-test('lines that are no messages, answers that nobody asked for and answers given twice do no harm', async () => {
+test('lines that are not messages, unrequested answers and duplicate answers do no harm', async () => {
   const connection = await open(hostile('noise,twice'));
   for (const text of ['a', 'b', 'c']) expect(await said(connection, text)).toBe(`echo: ${text}`);
 });
@@ -153,7 +153,7 @@ test.each([
   { modes: 'flood', error: 'the server sent more than 1000 messages a second' },
   { modes: 'request-flood', error: 'the server sends more requests than are answered' },
 ])(
-  'a program that sends a $modes loses its connection and ends; the event loop stays free',
+  'a program that sends a $modes loses its connection and is stopped; the event loop stays free',
   async ({ modes, error }) => {
     const file = await notes();
     const watch = await watchStalls();
@@ -164,7 +164,7 @@ test.each([
   },
 );
 
-test('a program may log 2,000 lines at its start, ask 100 things and report progress 100 times a second in 64 calls', async () => {
+test('a program may log 2,000 lines at its start, send 100 requests and report progress 100 times a second in 64 calls', async () => {
   const file = await notes();
   const connection = await open(hostile('logs', file));
   expect(await said(connection, 'pings')).toBe('asked');
@@ -181,7 +181,7 @@ test('a program may log 2,000 lines at its start, ask 100 things and report prog
 test.each([
   { end: 'its connection', modes: 'grandchild' },
   { end: 'it', modes: 'grandchild,stubborn' },
-])('what a program has started ends with $end', async ({ end, modes }) => {
+])('the processes that a program has started end with $end', async ({ end, modes }) => {
   const file = await notes();
   const connection = await open(hostile(modes, file));
   await until(async () => (await noted(file)).includes('grandchild'));
@@ -192,14 +192,14 @@ test.each([
   await until(() => !processAlive(pid));
 });
 
-test('a crash in a call is told at once, and as a loss of the connection', async () => {
+test('a crash during a call is reported immediately, and as a loss of the connection', async () => {
   const connection = await open(hostile());
   const error = await call(connection, 'exit').catch((thrown: unknown) => thrown);
   expect(failureKind(error)).toBe('lost');
   expect(await connection.lost).toEqual({ error: 'the server exited with code 5', needsAuth: false });
 });
 
-test('failures of a call are told apart', async () => {
+test('failures of a call are distinguished', async () => {
   const connection = await open(hostile());
   const kind = (text: string, options = {}) =>
     call(connection, text, options).catch((error: unknown) => failureKind(error));
@@ -209,7 +209,7 @@ test('failures of a call are told apart', async () => {
   expect(await connection.alive()).toBe(true);
 });
 
-test('an abort cancels the call with the server', async () => {
+test('an abort cancels the call on the server', async () => {
   const file = await notes();
   const connection = await open(hostile('', file));
   const controller = new AbortController();
@@ -233,7 +233,7 @@ test('the reference servers are understood: everything and files', async () => {
 });
 
 async function everythingOver(transport: 'streamableHttp' | 'sse'): Promise<string> {
-  // A free port of this moment.
+  // A port that is free at this moment.
   const probe = createHttp().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const address = probe.address();
@@ -279,7 +279,7 @@ async function answering(handle: (request: IncomingMessage, response: ServerResp
   return `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/mcp`;
 }
 
-test('headers go to the server, a bearer variable replaces an authorization; without its value there is no request', async () => {
+test('configured headers are sent, a bearer variable replaces an authorization; without its value there is no request', async () => {
   const seen: IncomingMessage['headers'][] = [];
   const url = await answering((request, response) => {
     seen.push(request.headers);
@@ -300,7 +300,7 @@ test('headers go to the server, a bearer variable replaces an authorization; wit
   expect(seen).toHaveLength(2);
 });
 
-test('401 asks for a sign-in, unless something else was to identify us', async () => {
+test('401 requires a sign-in, unless a credential is configured', async () => {
   const url = await answering((_request, response) => response.writeHead(401).end());
   const needsAuth = (more: Partial<RemoteConfig>) =>
     open({ transport: 'http', url, ...more }, { env: { T: 't' } }).catch(
@@ -313,7 +313,7 @@ test('401 asks for a sign-in, unless something else was to identify us', async (
   expect(await needsAuth({ bearerTokenEnvVar: 'T' })).toBe(false);
 });
 
-test('nothing but http is spoken to, and an answer without end is not held', async () => {
+test('addresses other than http are refused, and an endless answer is not buffered', async () => {
   expect(await failure({ transport: 'http', url: 'file:///etc/passwd' })).toMatch(/not one of http or https/);
   const url = await answering((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
@@ -327,7 +327,7 @@ test('nothing but http is spoken to, and an answer without end is not held', asy
   expect(await failure({ transport: 'http', url })).toMatch(/more than 16777216 bytes at once/);
 });
 
-/** An event stream that sends blocks of messages as fast as they are read; everything else is answered as MCP demands. */
+/** An event stream that sends blocks of messages as fast as they are read; other requests get valid MCP answers. */
 const flooding = (block: () => string) =>
   answering(async (request, response) => {
     if (request.method === 'GET') {
@@ -344,7 +344,7 @@ const flooding = (block: () => string) =>
       .object({ id: z.unknown().optional(), method: z.string().optional() })
       .parse(JSON.parse(text || '{}'));
     if (id === undefined || method === undefined) {
-      // Answers of ours are not accepted: they stay in progress.
+      // Our responses are not accepted: they stay in progress.
       if (id === undefined) response.writeHead(202).end();
       return;
     }
@@ -437,7 +437,7 @@ test('a server may answer each call with a stream, report progress 100 times a s
   expect(await connection.alive()).toBe(true);
 });
 
-test('only revisions of the protocol are spoken in which a request of the server is answered', async () => {
+test('only revisions of the protocol are negotiated in which requests of the server are answered', async () => {
   const methods: string[] = [];
   const url = await answering(async (request, response) => {
     const { id, method } = z
@@ -454,13 +454,13 @@ test('only revisions of the protocol are spoken in which a request of the server
 });
 
 describe('the name of a server without encryption', () => {
-  /** A server of MCP at this address, and the port that it takes. */
+  /** An MCP server at this address, and its port. */
   const named = (guarded: OAuthMcpServer) => ({
     transport: 'http' as const,
     url: `http://mcp.example:${new URL(guarded.url).port}/mcp`,
   });
 
-  // Elsewhere than on Linux only 127.0.0.1 of the loopback network is an address of the machine.
+  // On systems other than Linux only 127.0.0.1 of the loopback network is an address of the machine.
   test.skipIf(process.platform !== 'linux')(
     'is resolved once a connection: it cannot lead to another host later',
     async () => {
@@ -477,7 +477,7 @@ describe('the name of a server without encryption', () => {
       const network = { resolve: async () => [`127.0.0.${(asked += 1)}`] };
       const connection = await open(named(guarded), { network });
       expect(connection.tools.map(({ name }) => name)).toEqual(['look', 'bare']);
-      // More than one connection holds.
+      // The client opens more than one connection.
       const calls = Array.from({ length: 20 }, () => connection.callTool('look', {}, { timeoutMs: 15_000 }));
       for (const { content } of await Promise.all(calls)) {
         expect(content).toEqual([{ type: 'text', text: 'answered tools/call' }]);
@@ -486,7 +486,7 @@ describe('the name of a server without encryption', () => {
     },
   );
 
-  test('is an error that names it where it cannot be resolved', async () => {
+  test('is part of the error when it cannot be resolved', async () => {
     const guarded = await startOAuthMcpServer();
     const network = { resolve: async () => Promise.reject(new Error('getaddrinfo ENOTFOUND mcp.example')) };
     expect(await failure(named(guarded), { network })).toContain('ENOTFOUND mcp.example');
@@ -521,7 +521,7 @@ describe('the name of a server without encryption', () => {
       return heads;
     }
 
-    test('is resolved here, and the proxy is asked for a tunnel to the address', async () => {
+    test('is resolved here, and the proxy receives the address of the tunnel', async () => {
       const guarded = await startOAuthMcpServer();
       guarded.behaviour.open = true;
       const heads = await startProxy(Number(new URL(guarded.url).port));

@@ -1,4 +1,4 @@
-/** Messages that nest deeper than 200 levels: the call is answered, with what lies deeper left out. */
+/** Messages that nest deeper than 200 levels: the call is answered, without the deeper values. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import { json } from 'node:stream/consumers';
@@ -32,7 +32,7 @@ async function open(config: McpServerConfig): Promise<McpConnection> {
   return connection;
 }
 
-/** JSON text of a result of so many levels in `deep`, two below the result's own. */
+/** JSON text of a result with this number of levels in `deep`, two below the result's own. */
 function resultText(levels: number): string {
   const structured = `{"deep":${'['.repeat(levels)}${']'.repeat(levels)},"flat":"[[["}`;
   return `{"content":[],"structuredContent":${structured}}`;
@@ -54,7 +54,7 @@ function resultOf({ method, params }: z.infer<typeof requestSchema>): string {
   return resultText(Number(params?.arguments?.text.slice('nested:'.length)));
 }
 
-/** A remote server whose answers are JSON bodies, or streams of one event. */
+/** A remote server whose responses are JSON bodies, or streams of one event. */
 async function remote(events: boolean): Promise<string> {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.method !== 'POST') return void response.writeHead(405).end();
@@ -62,7 +62,7 @@ async function remote(events: boolean): Promise<string> {
     if (message.id === undefined) return void response.writeHead(202).end();
     const text = `{"jsonrpc":"2.0","id":${message.id},"result":${resultOf(message)}}`;
     response.writeHead(200, { 'content-type': events ? 'text/event-stream' : 'application/json' });
-    // A comment with a quote, and a message in two lines of data, are lawful.
+    // A comment with a quote, and a message in two lines of data, are valid.
     response.end(events ? `: "\nid: 7\nevent: message\ndata: {\ndata: ${text.slice(1)}\n\n` : text);
   }
   const server = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1');

@@ -1,4 +1,4 @@
-/** Which tools of a server's list its agents are offered. */
+/** The tools of a server's list that agents are offered. */
 import { expect, test } from 'vitest';
 import { discover } from '#server/mcp/discovery.ts';
 import { TOO_SLOW, type Schemas } from '#server/mcp/schemas.ts';
@@ -12,7 +12,7 @@ const listed = (server: string, count: number) =>
     inputSchema: { type: 'object', title: `${server}-${at}` },
   }));
 
-/** Schemas of a server called `slow` take too long; tells what was checked, in order. */
+/** Schemas of a server called `slow` take too long; records the checked schemas, in order. */
 function fakeSchemas() {
   const asked: string[] = [];
   const schemas: Schemas = {
@@ -28,7 +28,7 @@ function fakeSchemas() {
   return { asked, schemas };
 }
 
-test('a server with slow schemas soon has none of them looked at', async () => {
+test('after a few slow schemas of a server the remaining ones are not checked', async () => {
   const { asked, schemas } = fakeSchemas();
   const { tools, dropped } = await discover('s', [...listed('good', 2), ...listed('slow', 9)], config, schemas);
   expect(asked).toEqual(['good-0', 'good-1', 'slow-0', 'slow-1', 'slow-2']);

@@ -8,7 +8,7 @@ const stdio = (config: Partial<Extract<McpServerConfig, { command: string }>>): 
   ...config,
 });
 
-it('replaces placeholders of command, args and env, and leaves the config that it was given', () => {
+it('replaces placeholders of command, args and env, and does not mutate its input', () => {
   const config = stdio({ command: '${BIN}/run', args: ['--key=${KEY}', '${A}${A}'], env: { '${A}': '${KEY}' } });
   expect(expandConfig(config, { BIN: '/opt', KEY: 'k', A: 'a' })).toEqual(
     stdio({ command: '/opt/run', args: ['--key=k', 'aa'], env: { '${A}': 'k' } }),
@@ -30,12 +30,12 @@ it('replaces placeholders of url and headers, in no other member', () => {
   });
 });
 
-it('takes a default for what is missing or empty, and what it is given otherwise', () => {
+it('uses a default for a missing or empty variable, and the value of any other', () => {
   const args = ['${A:-x}', '${B:-}', '${C}', '${D:-y z}'];
   expect(expandConfig(stdio({ args }), { A: '', C: '', D: 'd' })).toMatchObject({ args: ['x', '', '', 'd'] });
 });
 
-it('does not look for placeholders in what it has put in', () => {
+it('does not expand placeholders in inserted values', () => {
   expect(expandConfig(stdio({ args: ['${A}'] }), { A: '${B}' })).toMatchObject({ args: ['${B}'] });
 });
 
@@ -43,7 +43,7 @@ it('fails by name for a variable that is not set', () => {
   expect(() => expandConfig(stdio({ args: ['${NO_SUCH}'] }), {})).toThrow('environment variable NO_SUCH is not set');
 });
 
-it("counts the server's own secrets as not set", () => {
+it("treats the server's own secrets as unset", () => {
   const env = { SERVICE_CODE_PASSWORD: 'p', SERVICE_X_API_KEY: 'k', OTHER_API_KEY: 'o' };
   const expand = (text: string) => expandConfig(stdio({ args: [text] }), env);
   expect(() => expand('${SERVICE_CODE_PASSWORD}')).toThrow('environment variable SERVICE_CODE_PASSWORD is not set');
@@ -51,7 +51,7 @@ it("counts the server's own secrets as not set", () => {
   expect(expand('${OTHER_API_KEY}')).toMatchObject({ args: ['o'] });
 });
 
-it('refuses a URL that is none without showing it', () => {
+it('refuses an invalid URL without quoting it', () => {
   const config: McpServerConfig = { transport: 'http', url: '${HOST}' };
   expect(() => expandConfig(config, { HOST: 'secret value' })).toThrow(/^the URL of the server is invalid$/);
 });

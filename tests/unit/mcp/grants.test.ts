@@ -22,7 +22,7 @@ const MINUTE = 60_000;
 interface Opening {
   atWrite?: () => Promise<void>;
   atRemove?: () => Promise<void>;
-  /** Before a request of the token endpoint. */
+  /** Called before each request of the token endpoint. */
   atToken?: () => Promise<void>;
   holder?: LeaseHolder;
 }
@@ -32,7 +32,7 @@ async function open({ atWrite, atRemove, atToken, holder = leaseHolder() }: Open
   const guarded = await startOAuthMcpServer();
   const clock = manualClock();
   const lines: string[] = [];
-  /** Another server of the home, with the same clock. */
+  /** Another server process of the home, with the same clock. */
   function server(serverHolder = holder) {
     const changes: GrantChange[] = [];
     const documents = createDocuments({ home });
@@ -92,7 +92,7 @@ async function open({ atWrite, atRemove, atToken, holder = leaseHolder() }: Open
   };
 }
 
-it('an address counts without its fragment, and names with their address', () => {
+it('a credential id ignores the fragment of an address, and depends on name and address', () => {
   expect(canonicalUrl('HTTP://Host.Example:80/a?b=c#d')).toBe('http://host.example/a?b=c');
   const id = credentialId('a b/ü', 'https://x.example/#f');
   expect(id).toMatch(/^a_b_-[0-9a-f]{24}$/);
@@ -106,7 +106,7 @@ it('the resource of a server that names none has no part that may be a secret', 
   expect(resourceOf('https://me:pw@Mcp.Example:443/a/mcp?key=secret#part')).toBe('https://mcp.example/a/mcp');
 });
 
-it('renews a token two minutes before its end, without being asked', async () => {
+it('renews a token two minutes before its expiry, without a request for it', async () => {
   const { clock, guarded, signIn, changes, bearer, latest, id } = await open();
   await signIn();
   clock.advance(57 * MINUTE);
@@ -130,7 +130,7 @@ it('renews a short-lived token at half of its life', async () => {
   await eventually(() => expect(guarded.grants).toHaveLength(2));
 });
 
-it('a token that lasts no time is not renewed without a pause', async () => {
+it('a token that expires immediately is not renewed without a pause', async () => {
   const { clock, guarded, signIn, changes } = await open();
   guarded.behaviour.lifetime = 0;
   await signIn();
@@ -178,11 +178,11 @@ it('a grant that was stored without its resource is renewed for the address of t
   ]);
 });
 
-it('many who need a token at once cause one renewal, and so do two servers of a home', async () => {
+it('concurrent requests for a token share one renewal, also across two servers of a home', async () => {
   const { clock, guarded, signIn, auth, target, server, latest } = await open();
   await signIn();
   const other = server().auth;
-  // Timers of this process are not what is tested.
+  // The timers of this process are not tested here.
   guarded.behaviour.intercept = (request, response) => {
     if (request.url !== '/token' || guarded.requests.filter((line) => line === 'POST /token').length > 1) return false;
     response.writeHead(503).end();
@@ -212,12 +212,12 @@ it('many refusals of one token cause one renewal', async () => {
   expect(guarded.grants).toHaveLength(2);
   expect(await provider.token()).toBe(latest());
   expect(await provider.token()).not.toBe(before);
-  // One that was sent before the renewal arrives late.
+  // A request that was sent before the renewal is refused late.
   await refuse(provider);
   expect(guarded.grants).toHaveLength(2);
 });
 
-it('a grant that was taken back is forgotten, but not what it was for', async () => {
+it('a revoked grant is removed, but its granted scopes stay', async () => {
   const { clock, guarded, signIn, auth, target, changes, id, bearer, lines } = await open();
   guarded.behaviour.resourceOverrides = { scopes_supported: ['read'] };
   await signIn();
@@ -235,7 +235,7 @@ it('a grant that was taken back is forgotten, but not what it was for', async ()
   expect(lines.join('')).not.toContain(guarded.grants[0]?.refresh);
 });
 
-it('a refused token that cannot be renewed asks for a sign-in', async () => {
+it('a refused token that cannot be renewed requires a sign-in', async () => {
   const { clock, guarded, signIn, auth, target, refuse } = await open();
   await signIn();
   clock.advance(MINUTE);
@@ -246,7 +246,7 @@ it('a refused token that cannot be renewed asks for a sign-in', async () => {
   await expect(refuse(provider)).rejects.toMatchObject({ name: 'UnauthorizedError' });
 });
 
-it('a token is used to its end where the authorization server is away, and asked for again later', async () => {
+it('a token is used until its expiry while the authorization server is away, and renewed later', async () => {
   const { clock, guarded, signIn, auth, target, bearer, changes } = await open();
   await signIn();
   const first = guarded.grants[0]?.access;
@@ -267,7 +267,7 @@ it('a token is used to its end where the authorization server is away, and asked
   expect(changes).not.toContainEqual(expect.objectContaining({ kind: 'removed' }));
 });
 
-it('a grant that was reset does not come back with a renewal under way', async () => {
+it('a reset grant is not restored by a running renewal', async () => {
   const { clock, guarded, signIn, auth, target, bearer } = await open();
   await signIn();
   let asked = false;
@@ -283,7 +283,7 @@ it('a grant that was reset does not come back with a renewal under way', async (
   expect(await auth.grant(target)).toBe('none');
 });
 
-it('a grant that was reset does not come back with tokens that are being written', async () => {
+it('a reset grant is not restored by tokens that are being written', async () => {
   let signedIn = false;
   let goOn: (() => void) | undefined;
   const { clock, signIn, auth, target, bearer } = await open({
@@ -324,7 +324,7 @@ it('a renewal that is due during a reset sends no request', async () => {
   expect(guarded.grants).toHaveLength(asked);
 });
 
-it('a grant that another server of the home resets does not come back with a renewal under way', async () => {
+it('a grant that another server of the home resets is not restored by a running renewal', async () => {
   let answer: (() => void) | undefined;
   let atToken = async () => {};
   const { clock, signIn, auth, target, bearer, server } = await open({ atToken: () => atToken() });
@@ -399,7 +399,7 @@ it('a sign-in that is cancelled while its grant waits for the lock stores nothin
   expect((await readdir(folder)).filter((name) => name.endsWith('.json'))).toEqual([]);
 });
 
-it('a sign-in and a reset write nothing more after another server has taken the lock over', async () => {
+it('a sign-in and a reset write nothing more after another server has acquired the lock', async () => {
   const { holder, suspend } = suspendableHolder();
   let atWrite = async () => {};
   let atRemove = async () => {};
@@ -413,7 +413,7 @@ it('a sign-in and a reset write nothing more after another server has taken the 
   const rob = () => suspend(join(folder, `${id}.lock`));
   atWrite = rob;
   await expect(signIn()).rejects.toThrow('went to another server');
-  // The one that was being written is renamed late; no other follows it.
+  // The pending write is renamed late; no other write follows it.
   expect(await files()).toEqual([`${id}-client.json`]);
   atWrite = async () => {};
   await signIn();
@@ -426,7 +426,7 @@ it('a sign-in and a reset write nothing more after another server has taken the 
 it.each([
   ['brings tokens', false],
   ['finds the grant revoked', true],
-])('a renewal that %s writes nothing when another server took it over meanwhile', async (_what, revoked) => {
+])('a renewal that %s writes nothing when another server acquired the lock meanwhile', async (_what, revoked) => {
   const { holder, suspend } = suspendableHolder();
   let beforeAnswer = async () => {};
   const { home, clock, guarded, signIn, bearer, id, lines, changes } = await open({
@@ -453,7 +453,7 @@ it.each([
   expect(lines.join('')).toContain('went to another server');
 });
 
-it('says what a grant is without asking anybody', async () => {
+it('returns the state of a grant without a request', async () => {
   const { clock, guarded, signIn, auth, target } = await open();
   expect(await auth.grant(target)).toBe('none');
   await signIn();
@@ -466,7 +466,7 @@ it('says what a grant is without asking anybody', async () => {
   expect(guarded.requests).toHaveLength(asked);
 });
 
-it('what is stored and cannot be read counts as nothing, and is not quoted', async () => {
+it('an unreadable document counts as missing, and is not quoted', async () => {
   const { home, auth, target, bearer, lines, id } = await open();
   const folder = join(home, 'credentials', 'mcp');
   await mkdir(folder, { recursive: true });
@@ -478,7 +478,7 @@ it('what is stored and cannot be read counts as nothing, and is not quoted', asy
   expect(lines.join('')).not.toContain('secret');
 });
 
-it('a sign-in for a call tells the address and ends with the call', async () => {
+it('a sign-in for a call publishes the address and ends with the call', async () => {
   const { auth, target, guarded } = await open();
   const calls: string[] = [];
   const gone = new AbortController();
@@ -502,7 +502,7 @@ it('a sign-in for a call tells the address and ends with the call', async () => 
   await auth.authenticate(target, { signal: new AbortController().signal, onSignIn: () => expect.unreachable() });
 });
 
-it('a flow that nobody completes is dropped after a quarter of an hour', async () => {
+it('a flow that no client completes is dropped after a quarter of an hour', async () => {
   const { clock, auth, target } = await open();
   const begun = await auth.begin(target);
   if (begun.status !== 'authorization-required') throw new Error('nobody is asked');
@@ -516,7 +516,7 @@ it('a flow that nobody completes is dropped after a quarter of an hour', async (
   await expect(fetch(callback)).rejects.toThrow('fetch failed');
 });
 
-it('of two waits the first says when it is over; when it is cancelled the other does', async () => {
+it('of two waits the time-out of the first applies; when it is cancelled, that of the other', async () => {
   const { clock, auth, target } = await open();
   const flow = async () => {
     const begun = await auth.begin(target);

@@ -16,7 +16,7 @@ const places: [string, string, boolean][] = [
   ['http://169.254.169.254/x', 'http://mcp.example/mcp', false],
   ['http://127.0.0.1:2/x', 'http://localhost:1/mcp', true],
   ['http://[::1]:2/x', 'http://127.0.0.1:1/mcp', true],
-  // What listens on this machine is no business of a server elsewhere, whatever its spelling.
+  // A remote server may not reach services of this machine, in any spelling of its address.
   ['http://127.0.0.1:2/x', 'http://mcp.example/mcp', false],
   ['https://localhost/x', 'https://mcp.example/mcp', false],
   ['https://127.1/x', 'https://mcp.example/mcp', false],
@@ -38,7 +38,7 @@ const never = new AbortController().signal;
 const deps = (fetch: Fetch) => ({ fetch, network: systemNetwork });
 const requestBy = (...args: Parameters<typeof oauthRequests>) => oauthRequests(...args).fetch;
 
-it('gives an answer of sensible size, with its status and headers', async () => {
+it('returns a response of moderate size, with its status and headers', async () => {
   const ask = requestBy(
     deps(async () => new Response('x'.repeat(1024), { status: 400, headers: { 'x-own': 'y' } })),
     server,
@@ -48,7 +48,7 @@ it('gives an answer of sensible size, with its status and headers', async () => 
   expect([answer.status, answer.headers.get('x-own'), (await answer.text()).length]).toEqual([400, 'y', 1024]);
 });
 
-it('stops reading an answer without end', async () => {
+it('stops reading an endless response', async () => {
   let sent = 0;
   const endless = new ReadableStream<Uint8Array>({
     pull(controller) {
@@ -65,7 +65,7 @@ it('stops reading an answer without end', async () => {
   expect(sent).toBeLessThan(2_000_000);
 });
 
-it('asks nowhere else, and ends with its sign-in', async () => {
+it('refuses other hosts, and aborts with its sign-in', async () => {
   let asked = 0;
   const ended = new AbortController();
   const ask = requestBy(
@@ -101,7 +101,7 @@ const own = Object.values(networkInterfaces())
   .flatMap((list) => list ?? [])
   .map(({ address }) => address);
 it.each([...new Set(['127.0.0.1', '127.8.8.8', '::1', '0.0.0.0', '::ffff:127.0.0.1', ...own])])(
-  'refuses a name that leads to this machine by %s',
+  'refuses a name that resolves to this machine by %s',
   async (address) => {
     const { port, paths } = await listenEverywhere();
     const network = { ...systemNetwork, resolve: async () => ['192.0.2.1', address] };
@@ -121,7 +121,7 @@ it.each([
   ['169.254.169.254', 'a link-local address'],
   ['fe80::1', 'a link-local address'],
   ['168.63.129.16', 'a metadata service'],
-])('refuses a name that leads to %s', async (address, what) => {
+])('refuses a name that resolves to %s', async (address, what) => {
   const network = { ...systemNetwork, resolve: async () => [address] };
   const fetch = async () => expect.unreachable();
   const ask = oauthRequests({ fetch, network }, new URL('http://mcp.example/mcp'), never).fetch;
@@ -130,7 +130,7 @@ it.each([
   );
 });
 
-it('asks the address that the name had first, in the whole sign-in', async () => {
+it('connects to the first resolved address of the name in the whole sign-in', async () => {
   const { port, paths } = await listenEverywhere();
   const answers = [['127.0.0.1'], ['192.0.2.1']];
   // Loopback is the only address that a host of every machine has, so here it belongs to a private network.
@@ -146,7 +146,7 @@ it('asks the address that the name had first, in the whole sign-in', async () =>
   expect(answers).toHaveLength(1);
 });
 
-it('a request for status and headers does not wait for a body without end', async () => {
+it('a request for status and headers does not wait for an endless body', async () => {
   let cancelled = false;
   const endless = new ReadableStream({ cancel: () => void (cancelled = true) });
   const head = async () => new Response(endless, { status: 401, headers: { 'www-authenticate': 'Bearer' } });

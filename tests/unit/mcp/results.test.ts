@@ -1,4 +1,4 @@
-/** What models are given of a server's answer. */
+/** The output that models receive for a server's result. */
 import { expect, test } from 'vitest';
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { MEDIA_MAX_BYTES, RESULT_MAX_CHARS, toolResultOf } from '#server/mcp/results.ts';
@@ -8,18 +8,18 @@ const output = (result: Partial<CallToolResult>) => toolResultOf('mcp__s__t', { 
 const content = (...parts: CallToolResult['content']) => output({ content: parts });
 const text = (value: string) => ({ type: 'text' as const, text: value });
 
-test('a single text is a string; several stand on lines of their own', () => {
+test('a single text is a string; several are joined by line breaks', () => {
   expect(content(text('one'))).toBe('one');
   expect(content(text('one'), text('two'))).toBe('one\ntwo');
   expect(content()).toBe('');
 });
 
-test('an error stays one', () => {
+test('an error stays an error', () => {
   expect(toolResultOf('t', { content: [text('no')], isError: true })).toEqual({ output: 'no', isError: true });
   expect(toolResultOf('t', { content: [text('no')], isError: false })).toEqual({ output: 'no' });
 });
 
-test('media alone are framed by the name of the tool; an image has the type of its bytes', () => {
+test('media without text are framed by the name of the tool; an image has the type of its bytes', () => {
   expect(content({ type: 'image', data: PNG, mimeType: 'image/jpeg' })).toEqual([
     text('<mcp_tool_result name="mcp__s__t">'),
     { type: 'image_url', imageUrl: { url: `data:image/png;base64,${PNG}` } },
@@ -31,7 +31,7 @@ test('media alone are framed by the name of the tool; an image has the type of i
   ]);
 });
 
-test('what no model takes becomes a notice, and so does what is too large', () => {
+test('unsupported and oversized media are replaced by a notice', () => {
   expect(content({ type: 'image', data: 'PHN2Zz4=', mimeType: 'image/svg+xml' })).toBe(
     '[image left out: models take no image/svg+xml]',
   );
@@ -39,7 +39,7 @@ test('what no model takes becomes a notice, and so does what is too large', () =
   expect(content({ type: 'audio', data, mimeType: 'audio/mpeg' })).toMatch(/^\[audio left out: it is larger than/);
 });
 
-test('embedded resources: text, media by type, nothing else', () => {
+test('embedded resources: text and media by type; others are dropped', () => {
   const blob = (mimeType: string) => ({ type: 'resource' as const, resource: { uri: 'x:1', mimeType, blob: 'AAAA' } });
   expect(content({ type: 'resource', resource: { uri: 'x:1', text: 'inside' } })).toBe('inside');
   expect(content(text('t'), blob('video/mp4'))).toEqual([
@@ -49,7 +49,7 @@ test('embedded resources: text, media by type, nothing else', () => {
   expect(content(blob('application/zip'))).toBe('');
 });
 
-test('links to media on the web are kept; other schemes would name files of this machine', () => {
+test('links to media on the web stay; other schemes would name files of this machine', () => {
   const link = (uri: string, mimeType?: string) => ({
     type: 'resource_link' as const,
     name: 'n',
@@ -66,7 +66,7 @@ test('links to media on the web are kept; other schemes would name files of this
   expect(content(link('https://a.example/x'))).toBe('');
 });
 
-test('structured content and own metadata are told as JSON, reserved keys are not', () => {
+test('structured content and metadata are rendered as JSON, without reserved keys', () => {
   const _meta = { 'io.modelcontextprotocol/related-task': 1, 'dev.mcp/x': 2, progressToken: 3, 'example.com/cost': 4 };
   expect(output({ content: [text('t')], structuredContent: { a: 1 }, _meta })).toBe(
     't\n<mcp-structured-result>\n{"structuredContent":{"a":1},"_meta":{"example.com/cost":4}}\n</mcp-structured-result>',

@@ -1,4 +1,4 @@
-/** Schemas of strangers: what may be offered, and what fits. */
+/** Schemas of foreign servers: which are accepted, and which arguments fit. */
 import { afterAll, expect, test } from 'vitest';
 import type { ArgumentSchema } from '#server/mcp/plain-schemas.ts';
 import { createSchemas, MAX_SCHEMA_BYTES } from '#server/mcp/schemas.ts';
@@ -19,7 +19,7 @@ async function usable(schema: unknown): Promise<ArgumentSchema> {
   return checked;
 }
 
-test('each draft has its own words for the same', async () => {
+test('each draft has its own keywords for the same rule', async () => {
   const pair = [{ type: 'string' }, { type: 'number' }];
   const drafts = {
     'http://json-schema.org/draft-07/schema#': object({ properties: { a: { items: pair } } }),
@@ -31,12 +31,12 @@ test('each draft has its own words for the same', async () => {
     expect(await schemas.problemOf(known, { a: ['x', 1] })).toBeUndefined();
     expect(await schemas.problemOf(known, { a: [1, 1] })).toBe('a.0: must be string');
   }
-  // Without a word, what the older libraries write is understood too.
+  // Without `$schema`, the draft that older libraries write is understood, too.
   const old = await usable(object({ properties: { a: { items: pair } } }));
   expect(await schemas.problemOf(old, { a: [1] })).toBe('a.0: must be string');
 });
 
-test('all problems are told, each with its field', async () => {
+test('all problems are reported, each with its field', async () => {
   const schema = await usable(
     object({
       properties: { a: { type: 'string' }, b: { type: 'integer' } },
@@ -50,14 +50,14 @@ test('all problems are told, each with its field', async () => {
   );
 });
 
-test('models are told of members even where there are none, and of no draft', async () => {
+test('the schema for models has `properties` even when there are none, and no `$schema`', async () => {
   expect((await usable({ $schema: 'http://json-schema.org/draft-07/schema#', type: 'object' })).parameters).toEqual({
     type: 'object',
     properties: {},
   });
 });
 
-test('a schema that is none is not taken', async () => {
+test('an invalid schema is rejected', async () => {
   expect(await problem(undefined)).toBe('it is no schema of an object');
   expect(await problem({ type: 'string' })).toBe('it is no schema of an object');
   expect(await problem(object({ properties: { a: { type: 'nothing' } } }))).toMatch(/type/);
@@ -66,7 +66,7 @@ test('a schema that is none is not taken', async () => {
   expect(await problem(object({ description: 'x'.repeat(MAX_SCHEMA_BYTES) }))).toMatch(/above 262144 bytes/);
 });
 
-test('names that one schema gives to its parts mean nothing to another', async () => {
+test('an `$id` in one schema is not visible to another', async () => {
   const own = { $id: 'https://example.com/shared', type: 'string' };
   const first = await usable(object({ $defs: { own }, properties: { a: { $ref: 'https://example.com/shared' } } }));
   const second = await usable(
@@ -78,8 +78,8 @@ test('names that one schema gives to its parts mean nothing to another', async (
   expect(await problem({ $schema: 'http://json-schema.org/draft-07/schema#', type: 'object' })).toBeUndefined();
 });
 
-test('neither a schema without end nor an expression without end holds the event loop', async () => {
-  // Each member doubles the work: compiled in place it would take longer than anyone waits.
+test('neither a schema nor an expression that takes forever blocks the event loop', async () => {
+  // Each member doubles the time: compiled on the main thread it would block for longer than any test waits.
   const branches = (depth: number): unknown =>
     depth === 0 ? { type: 'string' } : { anyOf: Array.from({ length: 6 }, () => branches(depth - 1)) };
   const endless = object({ properties: { a: branches(5) } });
@@ -88,6 +88,6 @@ test('neither a schema without end nor an expression without end holds the event
   expect(await problem(endless)).toMatch(/longer than 100 ms|above/);
   expect(await schemas.problemOf(catastrophic, { a: `${'a'.repeat(60)}!` })).toBe('it takes longer than 100 ms');
   expect(watch.stop().filter(({ ms }) => ms > 100)).toEqual([]);
-  // The next one is served as if nothing had been.
+  // The next task is not affected.
   expect(await schemas.problemOf(catastrophic, { a: 'aaa' })).toBeUndefined();
 });

@@ -8,7 +8,7 @@ it('is one line of 300 characters', () => {
   expect(serverLine('fetch failed: ECONNREFUSED', [])).toBe('fetch failed: ECONNREFUSED');
 });
 
-it('has masks in place of what the server was sent', () => {
+it('masks the values that the server received', () => {
   const secrets = ['Bearer SECRETBEARER2', 'true', 'key-123456'];
   expect(serverLine('got Bearer SECRETBEARER2, key-123456 and SECRETBEARER2: true', secrets)).toBe(
     'got …, … and …: true',
@@ -16,6 +16,6 @@ it('has masks in place of what the server was sent', () => {
   expect(withoutSecrets('a\nkey-123456\nb', secrets)).toBe('a\n…\nb');
 });
 
-it('finds a secret that the cut would divide', () => {
+it('masks a secret that the cut would divide', () => {
   expect(serverLine(`${'x'.repeat(295)} SECRETBEARER2`, ['SECRETBEARER2'])).not.toContain('SECRET');
 });

@@ -1,4 +1,4 @@
-/** Images of results, as models are given them. */
+/** Images of results, as models receive them. */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -18,7 +18,7 @@ const image = (bytes: Buffer) => ({ type: 'image' as const, mimeType: 'image/png
 const result = (...bytes: Buffer[]) =>
   withSmallImages(toolResultOf('mcp__s__t', { content: bytes.map(image) }), images, dir);
 
-test('a large one is made smaller, its original kept, and the model told in the note', async () => {
+test('scales a large image down, stores the original, and describes it in the note', async () => {
   const { output, note, isError } = await result(PIXEL, blankPng(3000, 400));
   const widths = (Array.isArray(output) ? output : []).flatMap((part) =>
     part.type === 'image_url'
@@ -31,7 +31,7 @@ test('a large one is made smaller, its original kept, and the model told in the 
   expect(note).toContain(join(dir, 'media-originals', original));
 });
 
-test('small ones, damaged ones and texts stay as they are', async () => {
+test('leaves small images, damaged images and texts unchanged', async () => {
   const given = toolResultOf('t', { content: [image(PIXEL), image(blankPng(3000, 400).subarray(0, 40))] });
   expect(await withSmallImages(given, images, dir)).toBe(given);
   const words = toolResultOf('t', { content: [{ type: 'text', text: 'no image' }], isError: true });

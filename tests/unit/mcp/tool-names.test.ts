@@ -26,7 +26,7 @@ test('the hash is FNV-1a of 32 bits', () => {
   expect(qualifiedName('a', 'b'.repeat(62)).slice(-8)).toBe(hash.toString(16).padStart(8, '0'));
 });
 
-test('the server of a name is the text in front of the next two underscores', () => {
+test('the server of a name is the text before the next two underscores', () => {
   expect(serverOfTool('mcp__one__echo')).toBe('one');
   expect(serverOfTool('mcp__one')).toBeUndefined();
   expect(serverOfTool('Read')).toBeUndefined();

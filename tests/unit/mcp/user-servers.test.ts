@@ -8,7 +8,7 @@ import { leaseHolder } from '#support/lease-holder.ts';
 import { createRobbedLock } from '#support/robbed-lock.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
-it('a change whose lock another server took while the process was suspended is refused', async () => {
+it('a change whose lock another server acquired while the process was suspended is refused', async () => {
   const home = await temporaryHome();
   const path = join(home, 'mcp.json.lock');
   const writer = createUserFileWriter(home);

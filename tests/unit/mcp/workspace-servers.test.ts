@@ -14,7 +14,7 @@ async function openWorkspace() {
   return { ...opened, servers, sets, names };
 }
 
-it('a later file replaces a server of the same name at its place', async () => {
+it('a later file replaces a server of the same name at its index', async () => {
   const { home, root, user, shared, local, servers } = await openWorkspace();
   await putFile(user, { mcpServers: { a: { command: 'a' }, b: { command: 'b' }, c: { command: 'c', cwd: 'sub' } } });
   await putFile(shared, { mcpServers: { b: { command: 'b2' }, d: { command: 'd', cwd: 'sub' } } });
@@ -63,7 +63,7 @@ it('a later file replaces a server of the same name at its place', async () => {
   });
 });
 
-it("a project's servers count while its directory and the top of the repository are trusted", async () => {
+it("a project's servers are used while its directory and the top of the repository are trusted", async () => {
   const { root, top, facts, user, shared, local, servers, sets, names } = await openWorkspace();
   facts.trusted = new Set();
   await putFile(user, serversOf('a'));
@@ -79,7 +79,7 @@ it("a project's servers count while its directory and the top of the repository 
   });
   facts.trusted.add(root);
   await servers.reload();
-  // The file of the repository's top starts programs of another directory.
+  // The file at the top of the repository starts programs of another directory.
   expect(await servers.load()).toMatchObject({
     entries: [{ name: 'a' }],
     problems: [{ file: local }],
@@ -94,7 +94,7 @@ it("a project's servers count while its directory and the top of the repository 
   expect(sets.map(({ entries }) => entries.length)).toEqual([1, 1, 2, 1]);
 });
 
-it('a trust that cannot be read is none', async () => {
+it('a trust that cannot be read counts as none', async () => {
   const { facts, user, shared, local, servers, names, lines } = await openWorkspace();
   facts.trustFails = true;
   await putFile(user, serversOf('a'));
@@ -107,7 +107,7 @@ it('a trust that cannot be read is none', async () => {
   expect(await names()).toEqual(['a', 'b', 'c']);
 });
 
-it('notices trust that another server of the home is told of', async () => {
+it('notices trust that another server of the home records', async () => {
   const { home, root, top, facts, shared, sets, names } = await openWorkspace();
   facts.trusted.clear();
   await putFile(shared, serversOf('b'));
@@ -117,7 +117,7 @@ it('notices trust that another server of the home is told of', async () => {
   await eventually(() => expect(sets.at(-1)?.entries).toMatchObject([{ name: 'b' }]));
 });
 
-it('a reload ends when the listeners have taken over', async () => {
+it('a reload resolves when the listeners have applied the change', async () => {
   const { user, servers } = await openWorkspace();
   await servers.load();
   const order: string[] = [];
@@ -159,7 +159,7 @@ const bad: [string, unknown, RegExp][] = [
   ['a time-out of 0', { mcpServers: { x: { command: 'secret', toolTimeoutMs: 0 } } }, /mcpServers\.x: toolTimeoutMs/],
   ['too much', `{"mcpServers": {}, "x": "${'secret'.repeat(200_000)}"}`, /larger than/],
 ];
-it.each(bad)('%s: the servers of that file stay, the other files count', async (_name, content, message) => {
+it.each(bad)('%s: the servers of that file stay, the other files are read', async (_name, content, message) => {
   const { user, shared, lines, servers, names } = await openWorkspace();
   await putFile(user, serversOf('a'));
   await putFile(shared, serversOf('b'));
@@ -175,21 +175,21 @@ it.each(bad)('%s: the servers of that file stay, the other files count', async (
   expect(lines).toHaveLength(1);
 });
 
-it('a file that was never readable names no servers', async () => {
+it('a file that was never readable has no servers', async () => {
   const { user, shared, names } = await openWorkspace();
   await putFile(user, '{');
   await putFile(shared, serversOf('b'));
   expect(await names()).toEqual(['b']);
 });
 
-it('an empty file and a file without mcpServers name none', async () => {
+it('an empty file and a file without mcpServers have no servers', async () => {
   const { user, shared, servers } = await openWorkspace();
   await putFile(user, ' \n');
   await putFile(shared, { other: true });
   expect(await servers.load()).toEqual({ entries: [], problems: [], ignored: [] });
 });
 
-it('a directory, and a link to a device, are no files', async () => {
+it('a directory, and a link to a device, are refused as files', async () => {
   const { user, shared, servers } = await openWorkspace();
   await mkdir(user);
   await symlink('/dev/zero', shared);
@@ -197,7 +197,7 @@ it('a directory, and a link to a device, are no files', async () => {
   expect(problems.map(({ file }) => file).toSorted()).toEqual([shared, user].toSorted());
 });
 
-it('tells of a change by hand, of each file, also where there was no directory for it', async () => {
+it('reports a manual change of each file, also where there was no directory for it', async () => {
   const { user, shared, local, sets, names } = await openWorkspace();
   expect(await names()).toEqual([]);
   const until = (expected: string[]) =>
@@ -206,7 +206,7 @@ it('tells of a change by hand, of each file, also where there was no directory f
   await until(['a']);
   await putFile(local, serversOf('l'));
   await until(['a', 'l']);
-  // As editors do it.
+  // Editors replace files this way.
   await writeFile(`${local}.new`, JSON.stringify(serversOf('m')));
   await rename(`${local}.new`, local);
   await putFile(shared, serversOf('s'));
@@ -217,7 +217,7 @@ it('tells of a change by hand, of each file, also where there was no directory f
   await until(['a', 's', 'n']);
 });
 
-it("tells of a change of the file behind a link, and of the link's", async () => {
+it("reports a change of a link's target, and of the link", async () => {
   const { home, user, sets, names } = await openWorkspace();
   const until = (expected: string[]) =>
     eventually(async () => expect(sets.at(-1)?.entries.map(({ name }) => name)).toEqual(expected));
@@ -228,7 +228,7 @@ it("tells of a change of the file behind a link, and of the link's", async () =>
   await until(['b']);
 });
 
-it('many changes in a row are one', async () => {
+it('many changes in a row are reported as one', async () => {
   const { user, sets, servers } = await openWorkspace();
   await servers.load();
   for (let at = 0; at < 20; at++) await putFile(user, serversOf(`s${at}`));
@@ -236,7 +236,7 @@ it('many changes in a row are one', async () => {
   expect(sets).toHaveLength(1);
 });
 
-it('nothing is told after the end', async () => {
+it('reports no change after the close', async () => {
   const { user, servers, sets } = await openWorkspace();
   await servers.load();
   servers.close();
@@ -245,7 +245,7 @@ it('nothing is told after the end', async () => {
   expect(sets).toEqual([]);
 });
 
-it('workspaces that nobody asked for are not read by a reload of all', async () => {
+it('a reload of all workspaces skips those that were never loaded', async () => {
   const { config, user, servers, sets } = await openWorkspace();
   await putFile(user, serversOf('a'));
   await config.reload();
