@@ -1,4 +1,4 @@
-/** The demo model over HTTP, through the native protocol, as a session meets it. */
+/** The demo model over HTTP, through the native protocol, as a session uses it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { summaryMessage, summaryRequest } from '#server/features/compaction/texts.ts';
 import { startDemoModel, type DemoModel } from '#server/models/demo/server.ts';
@@ -70,7 +70,7 @@ const answered = (output: string, isError = false): ContextMessage => ({
 });
 
 describe('demo model', () => {
-  it('says that it is not a real model, in chunks, with reasoning, a code block and usage', async () => {
+  it('states that it is not a real model, in chunks, with reasoning, a code block and usage', async () => {
     const { response, parts, text } = await answer([user('What is love?')]);
     expect(text).toContain('not a real model');
     expect(text).toMatch(/```toml\n[\s\S]+```/);
@@ -96,7 +96,7 @@ describe('demo model', () => {
     expect(JSON.parse(response.calls[0]?.arguments ?? '')).toMatchObject(args);
   });
 
-  it('reports what the tool answered, and when it failed', async () => {
+  it('reports the result of the tool, and its failure', async () => {
     const history = [user('run ls'), called('Bash', '{"command":"ls"}')];
     const done = await answer([...history, answered('a.txt\nb.txt')]);
     expect(done.response.calls).toEqual([]);
@@ -117,7 +117,7 @@ describe('demo model', () => {
     });
   });
 
-  it('tours every core tool and comes to an end, also past a refusal', async () => {
+  it('tours every core tool and completes, also after a refusal', async () => {
     const history = [user('tour')];
     const names: string[] = [];
     for (let step = 0; step < 10; step++) {
@@ -132,7 +132,7 @@ describe('demo model', () => {
     expect(names).toEqual(['Glob', 'Write', 'Read', 'Edit', 'Grep', 'Bash']);
   });
 
-  it('answers the request for a summary, and does not take a summary for a prompt', async () => {
+  it('answers the request for a summary, and does not treat a summary as a prompt', async () => {
     const asked = summaryRequest(undefined);
     const { response, text } = await answer([
       user('run ls'),
@@ -147,7 +147,7 @@ describe('demo model', () => {
     expect(again.response.calls[0]?.name).toBe('Bash');
   });
 
-  it('starts again with each prompt, and does not take a reminder for one', async () => {
+  it('starts over with each prompt, and does not treat a reminder as one', async () => {
     const reminder: ContextMessage = {
       ...user('<system-reminder>\nerror\n</system-reminder>'),
       origin: { kind: 'injection', variant: 'date_change' },
@@ -162,7 +162,7 @@ describe('demo model', () => {
     expect(response.calls[0]?.name).toBe('Read');
   });
 
-  it('fails when asked to, without inviting a retry', async () => {
+  it('fails on request, without inviting a retry', async () => {
     await expect(answer([user('error')])).rejects.toMatchObject({
       facts: { code: 'provider.api_error', statusCode: 400, retry: false },
     });
@@ -176,7 +176,7 @@ describe('demo model', () => {
     await expect(running).rejects.toThrow('enough');
   });
 
-  it('answers to its key only, and to nothing but its path', async () => {
+  it('accepts only its key, and only its path', async () => {
     const post = (path: string, key: string) =>
       fetch(demo.url + path, { method: 'POST', headers: { authorization: `Bearer ${key}` }, body: '{}' });
     expect((await post('/chat/completions', 'wrong')).status).toBe(401);

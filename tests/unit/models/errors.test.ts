@@ -31,7 +31,7 @@ describe('classification of HTTP failures', () => {
     expect(http(status, { error: { message } }).facts).toMatchObject({ ...facts, statusCode: status });
   });
 
-  it('knows the overflow code without the words', () => {
+  it('recognizes the overflow code without the words', () => {
     const error = http(400, { error: { message: 'no', code: 'context_length_exceeded' } });
     expect(error.facts.code).toBe('context.overflow');
   });
@@ -45,7 +45,7 @@ describe('classification of HTTP failures', () => {
     expect(http(429, { error: { message: 'slow down' } }, {}, true).facts.code).toBe('provider.rate_limit');
   });
 
-  it('finds the text wherever it is', () => {
+  it('extracts the text from all forms of an error body', () => {
     expect(http(400, { message: 'plain' }).message).toBe('400 plain');
     expect(http(400, 'just text\r\n').message).toBe('400 just text');
     expect(http(400, '').message).toBe('400 Bad Request');
@@ -83,13 +83,13 @@ describe('errors inside a stream', () => {
   });
 });
 
-describe('what the SDKs throw', () => {
-  it('retries the unknown, unless it is about an image', () => {
+describe('errors that the SDKs throw', () => {
+  it('retries unknown errors, unless they are about an image', () => {
     expect(toModelError(new Error('odd'), {}, false).facts).toMatchObject({ code: 'provider.api_error', retry: true });
     expect(toModelError(new Error('unsupported image type'), {}, false).facts.retry).toBe(false);
   });
 
-  it('takes a broken socket and a bad line for a broken connection', () => {
+  it('treats a broken socket and an invalid line as a broken connection', () => {
     const reset = Object.assign(new Error('socket'), { code: 'ECONNRESET' });
     for (const error of [new TypeError('terminated'), new Error('x', { cause: reset }), new SyntaxError('JSON')]) {
       expect(toModelError(error, {}, false).facts.code).toBe('provider.connection_error');

@@ -1,4 +1,4 @@
-/** Server-sent events out of the bytes of an answer. */
+/** Server-sent events parsed from the bytes of a response. */
 import { expect, it } from 'vitest';
 import { readEvents } from '#server/models/protocols/event-stream.ts';
 
@@ -12,7 +12,7 @@ async function dataOf(text: string, length: number): Promise<string[]> {
   return found;
 }
 
-it.each(['\n', '\r\n', '\r'])('gives the same data wherever the bytes are cut, lines ending with %j', async (end) => {
+it.each(['\n', '\r\n', '\r'])('returns the same data for any split of the bytes, lines ending with %j', async (end) => {
   const lines = [
     '\u{FEFF}data: {"a":"é…😀"}',
     '',
@@ -32,12 +32,12 @@ it.each(['\n', '\r\n', '\r'])('gives the same data wherever the bytes are cut, l
   }
 });
 
-it('gives nothing of an event whose end did not come, nor of a text that is no stream of events', async () => {
+it('returns no data for an incomplete event, nor for a text that is not a stream of events', async () => {
   expect(await dataOf('data: 1\n\ndata: 2\n', 4)).toEqual(['1']);
   expect(await dataOf('{"error":"no"}\n\n<html>\n\n', 4)).toEqual([]);
 });
 
-it('throws what the reader throws, and at an event without end', async () => {
+it('throws what the reader throws, and at an oversized event', async () => {
   const failing = readEvents(inPieces(Buffer.from('data: 1\n\n'), 100), () => {
     throw new Error('not that');
   });

@@ -1,6 +1,4 @@
-/**
- * The protocols against somebody else's idea of the wires, so that ours and the test server's are not the same mistake.
- */
+/** The protocols against an independent implementation of the wires, without the mistakes of our test server. */
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createModelClient, type ModelClient } from '#server/models/stream.ts';
@@ -20,7 +18,7 @@ afterAll(async () => {
   await mock.stop();
 });
 
-// Vertex with a key alone is unknown to it.
+// It does not support Vertex with only a key.
 describe.each(['native', 'openai', 'openai_responses', 'anthropic', 'google-genai'] as const)('%s', (type) => {
   const server = {
     key: 'key',

@@ -1,6 +1,6 @@
 /**
- * Request bodies per wire, as they arrive at the server. After an intended change: run with `-u` and
- * read the difference.
+ * Request bodies of each wire, as the server receives them. After an intended change: run with `-u` and read the
+ * difference.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ContextMessage, ToolSchema } from '#schema/engine.ts';
@@ -72,9 +72,9 @@ describe.each(WIRE_TYPES)('%s', (type) => {
     await expect(`${JSON.stringify(bodies, null, 2)}\n`).toMatchFileSnapshot(`golden/${type}.json`);
   });
 
-  // Google's SDK has a form of its own between `body` and the wire; the golden files above are what it sends.
+  // Google's SDK converts the result of `body`; the golden files above contain the converted form.
   const bodyIsTheWire = type !== 'google-genai' && type !== 'vertexai';
-  it.each(bodyIsTheWire ? [type] : [])('%s sends what `body` says', async () => {
+  it.each(bodyIsTheWire ? [type] : [])('%s sends what `body` returns', async () => {
     const asked = request({
       settings: { effort: 'high', keep: 'all' },
       messages: richHistory(FORMATS[type]),
@@ -85,7 +85,7 @@ describe.each(WIRE_TYPES)('%s', (type) => {
     expect(body).toEqual(JSON.parse(JSON.stringify(protocol.body(asked))));
   });
 
-  it('tells a history as it would tell it for the first time, whatever was asked of it before', async () => {
+  it('renders a history as for the first time, regardless of earlier requests', async () => {
     const history = [...richHistory(FORMATS[type]), ...callsWithIds('a.b', 'a:b', 'a_b')];
     const { body } = await client.protocol(request().model.protocol);
     const asked: Partial<ModelRequest>[] = [
@@ -158,14 +158,14 @@ describe('native', () => {
     expect(other.body.messages).toHaveLength(2);
   });
 
-  it('sends sampling, and leaves `thinking` out for a model that cannot think', async () => {
+  it('sends sampling, and omits `thinking` for a model that cannot think', async () => {
     const model = resolvedModel(server, 'native', { capabilities: new Set() });
     const { body } = await sent(modelRequest(model, { settings: { effort: 'off', temperature: 0.5, topP: 0.9 } }));
     expect(body).toMatchObject({ temperature: 0.5, top_p: 0.9 });
     expect(body).not.toHaveProperty('thinking');
   });
 
-  it('speaks Anthropic messages when the model says so', async () => {
+  it('uses Anthropic messages for models with that protocol', async () => {
     const model = resolvedModel(server, 'anthropic', { providerType: 'native', wireName: 'fake-1' });
     const high = await sent(modelRequest(model, { settings: { effort: 'high', keep: 'all' } }));
     expect(high).toMatchObject({
@@ -183,7 +183,7 @@ describe('openai', () => {
   const openai = (model: Partial<ResolvedModel>, more: Partial<ModelRequest> = {}) =>
     modelRequest(resolvedModel(server, 'openai', model), more);
 
-  it('names the cap by model, under its ceiling', async () => {
+  it('names the cap by model, within its limit', async () => {
     const old = await sent(openai({ wireName: 'gpt-4.1' }, { maxTokens: 500_000 }));
     expect(old.body).toMatchObject({ max_tokens: 131_072 });
     const young = await sent(openai({ wireName: 'openai/gpt-5.2' }));
@@ -196,7 +196,7 @@ describe('openai', () => {
     expect(body.reasoning_effort).toBe('none');
   });
 
-  it('gives reasoning back under the forced key', async () => {
+  it('sends reasoning back under the forced key', async () => {
     const { body } = await sent(
       openai({ reasoningKey: 'thought' }, { messages: richHistory('reasoning').slice(0, 2) }),
     );
@@ -221,7 +221,7 @@ describe('anthropic', () => {
     expect(body.thinking).toMatchObject({ type });
   });
 
-  it('lets declarations decide over the name', async () => {
+  it('gives declarations precedence over the name', async () => {
     const settings = { effort: 'low' };
     const declared = await sent(anthropic({ wireName: 'other', supportEfforts: ['low', 'max'] }, { settings }));
     expect(declared.body.thinking).toMatchObject({ type: 'adaptive' });
@@ -229,7 +229,7 @@ describe('anthropic', () => {
     expect(forced.body.thinking).toEqual({ type: 'enabled', budget_tokens: 1024 });
   });
 
-  it('does not disable what cannot be disabled', async () => {
+  it('does not disable thinking for models that always think', async () => {
     const { body } = await sent(anthropic({ wireName: 'claude-mythos-5' }));
     expect(body).not.toHaveProperty('thinking');
   });
@@ -253,7 +253,7 @@ describe('anthropic', () => {
     ['claude-3-5-haiku-20241022', 8192],
     ['claude-3-opus-20240229', 4096],
     ['something', 128_000],
-  ])('caps %s at %i unless declared otherwise', async (wireName, limit) => {
+  ])('caps %s at %i by default', async (wireName, limit) => {
     const capped = await sent(anthropic({ wireName }, { maxTokens: 200_000 }));
     expect(capped.body.max_tokens).toBe(limit);
     const declared = await sent(anthropic({ wireName, maxOutputTokens: 150_000 }, { maxTokens: 150_000 }));
@@ -287,10 +287,10 @@ describe('anthropic', () => {
   });
 });
 
-/** A call and its result, one after the other. */
-/** Two of them differ in nothing but the tool. */
+/** Declarations that differ only in the tool. */
 const declares = (tool: ToolSchema): ContextMessage => ({ role: 'system', content: [], toolCalls: [], tools: [tool] });
 
+/** Calls, each followed by its result. */
 const callsWithIds = (...ids: string[]): ContextMessage[] =>
   ids.flatMap((id) => [
     { role: 'assistant', content: [], toolCalls: [{ id, name: 'Read', arguments: '{}' }] },

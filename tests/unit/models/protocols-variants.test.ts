@@ -1,4 +1,4 @@
-/** What single wires send beside the common road: members of compatible servers, signatures in odd places. */
+/** Special cases of single wires: members of compatible servers, signatures at unusual positions. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createModelClient, type ModelClient } from '#server/models/stream.ts';
 import type { ContextMessage } from '#schema/engine.ts';
@@ -22,7 +22,7 @@ async function receive(type: WireType, events: Record<string, unknown>[]): Promi
   return client.streamModel(modelRequest(resolvedModel(server, type)), () => {});
 }
 
-/** Sends the answer back as history and returns what the next request holds of it. */
+/** Sends the response back as history and returns its form in the next request. */
 async function giveBack(type: WireType, response: ModelResponse): Promise<Record<string, unknown>> {
   const answer: ContextMessage = { role: 'assistant', content: response.parts, toolCalls: response.calls };
   const results = response.calls.map((call): ContextMessage => ({
@@ -43,7 +43,7 @@ const choice = (delta: Record<string, unknown>, more: Record<string, unknown> = 
 });
 
 describe('chat completions', () => {
-  it('takes usage out of the choice, with cached tokens at its top level', async () => {
+  it('reads usage in the choice, with cached tokens at its top level', async () => {
     const usage = { prompt_tokens: 10, completion_tokens: 2, cached_tokens: 4 };
     const { usage: read } = await receive('native', [
       choice({ content: 'x' }),
@@ -62,7 +62,7 @@ describe('chat completions', () => {
     expect(JSON.stringify(await giveBack('openai', openai))).not.toContain('seal');
   });
 
-  it('takes calls without an index', async () => {
+  it('accepts calls without an index', async () => {
     const call = (id: string, name: string) => ({ id, function: { name, arguments: '{' } });
     const response = await receive('openai', [
       choice({ tool_calls: [call('a', 'Read')] }),
@@ -77,13 +77,13 @@ describe('chat completions', () => {
     ]);
   });
 
-  it.each(['reasoning_content', 'reasoning'])('gives reasoning back under the key it came in: %s', async (key) => {
+  it.each(['reasoning_content', 'reasoning'])('sends reasoning back under its original key: %s', async (key) => {
     const events = [choice({ [key]: 'Hm.' }), choice({ content: 'x' }), choice({}, { finish_reason: 'stop' })];
     const body = await giveBack('openai', await receive('openai', events));
     expect(body.messages).toMatchObject([{}, {}, { role: 'assistant', content: 'x', [key]: 'Hm.' }, {}]);
   });
 
-  it('gives reasoning details back as the objects they were', async () => {
+  it('sends reasoning details back unmodified', async () => {
     const details = [
       { type: 'reasoning.text', text: 'Hm.', index: 0 },
       { type: 'reasoning.encrypted', data: 'blob', index: 1 },
@@ -98,7 +98,7 @@ describe('chat completions', () => {
     expect(body.messages).toMatchObject([{}, {}, { reasoning_details: details }, {}]);
   });
 
-  it('treats a chunk of a foreign shape as a failure that is tried again', async () => {
+  it('treats a chunk of an unknown shape as a failure that is retried', async () => {
     await expect(receive('openai', [{ choices: 'none' }])).rejects.toMatchObject({
       facts: { code: 'provider.api_error', retry: true },
     });
@@ -135,7 +135,7 @@ describe('anthropic', () => {
 describe('openai_responses', () => {
   const done = { type: 'response.completed', response: { id: 'r', incomplete_details: null } };
 
-  it('separates summaries, and gives their reasoning back encrypted', async () => {
+  it('separates summaries, and sends their reasoning back encrypted', async () => {
     const item = { id: 'rs', type: 'reasoning', summary: [] };
     const response = await receive('openai_responses', [
       { type: 'response.output_item.added', output_index: 0, item },
@@ -152,7 +152,7 @@ describe('openai_responses', () => {
     expect(body.input).toMatchObject([{}, { type: 'reasoning', encrypted_content: 'blob' }, {}, {}]);
   });
 
-  it('takes a call that comes whole', async () => {
+  it('accepts a call without deltas', async () => {
     const item = { type: 'function_call', call_id: 'a', name: 'Read', arguments: '{"path":"x"}' };
     const response = await receive('openai_responses', [
       { type: 'response.output_item.done', output_index: 0, item },
@@ -200,7 +200,7 @@ describe('google-genai', () => {
     ]);
   });
 
-  it('counts thoughts as output and takes the last usage', async () => {
+  it('counts thoughts as output and uses the last usage', async () => {
     const usage = (thoughtsTokenCount: number) => ({
       promptTokenCount: 10,
       cachedContentTokenCount: 4,
@@ -214,7 +214,7 @@ describe('google-genai', () => {
     expect(response.usage).toEqual({ inputOther: 6, output: 5, inputCacheRead: 4, inputCacheCreation: 0 });
   });
 
-  it('takes a blocked prompt for a filtered answer', async () => {
+  it('treats a blocked prompt as a filtered answer', async () => {
     const response = await receive('google-genai', [{ promptFeedback: { blockReason: 'OTHER' } }]);
     expect(response).toMatchObject({ finishReason: 'filtered', rawFinishReason: 'OTHER', parts: [] });
   });

@@ -1,4 +1,4 @@
-/** One suite for every wire protocol, over real HTTP against a server that speaks its wire. */
+/** One suite for every wire protocol, over real HTTP against a server that implements its wire. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -41,7 +41,7 @@ describe.each(WIRE_TYPES)('%s', (type) => {
     return error;
   }
 
-  it('streams text as it comes, and sums it up with usage and finish reason', async () => {
+  it('streams text as it arrives, and returns all of it with usage and finish reason', async () => {
     const { response, parts } = await run({ text: ['Hel', 'lo'], usage: { input: 100, output: 7, cached: 60 } });
     expect(parts).toEqual([
       { type: 'text', text: 'Hel' },
@@ -72,7 +72,7 @@ describe.each(WIRE_TYPES)('%s', (type) => {
     expect(thought?.type === 'think' && thought.encrypted).toBe(signed ? 'c2ln' : undefined);
   });
 
-  it('streams calls: header once the name is known, then the arguments', async () => {
+  it('streams calls: the header when the name has arrived, then the arguments', async () => {
     const calls = [
       { name: 'Read', args: { path: 'a.txt' } },
       { name: 'Bash', args: { command: 'ls' } },
@@ -95,15 +95,15 @@ describe.each(WIRE_TYPES)('%s', (type) => {
     expect([...streamed.values()]).toEqual(response.calls.map((call) => call.arguments));
   });
 
-  // Gemini sends calls whole.
-  it.each(google ? [] : ['Read'])('holds arguments back that come before the name %s', async () => {
+  // Gemini sends whole calls.
+  it.each(google ? [] : ['Read'])('buffers arguments that arrive before the name %s', async () => {
     const { response, parts } = await run({ calls: [{ name: 'Read', args: { path: 'a.txt' } }], argumentsFirst: true });
     expect(parts[0]).toMatchObject({ type: 'call', index: 0, name: 'Read' });
     expect(parts.slice(1).every((part) => part.type === 'arguments')).toBe(true);
     expect(response.calls).toMatchObject([{ name: 'Read', arguments: '{"path":"a.txt"}' }]);
   });
 
-  it('gives a call without an id one', async () => {
+  it('generates an id for a call without one', async () => {
     const { response } = await run({ calls: [{ name: 'Read', id: null, args: { path: 'a' } }] });
     expect(response.calls[0]?.id).toMatch(/^call_[0-9A-Z]{26}$/);
   });
@@ -149,7 +149,7 @@ describe.each(WIRE_TYPES)('%s', (type) => {
     expect(response).toMatchObject({ finishReason: expected, rawFinishReason: finish });
   });
 
-  it('refuses an empty answer and one of reasoning only, but not a filtered one', async () => {
+  it('rejects an empty answer and one of reasoning only, but not a filtered one', async () => {
     const empty = await failure({});
     expect(empty.facts).toMatchObject({ code: 'provider.api_error', name: 'APIEmptyResponseError', retry: true });
     const silent = await failure({ thinking: 'Hm.' }, { settings: { effort: 'high' } });
@@ -159,7 +159,7 @@ describe.each(WIRE_TYPES)('%s', (type) => {
     expect(response.finishReason).toBe('filtered');
   });
 
-  it('sends our headers and the key, nothing of the SDK', async () => {
+  it('sends our headers and the key, and no header of the SDK', async () => {
     await run({ text: 'x' });
     const { headers } = await server.waitForRequest(1);
     expect(headers['user-agent']).toBe('service-code/0');
@@ -228,12 +228,12 @@ describe.each(WIRE_TYPES)('%s', (type) => {
     expect(parts).toEqual('text' in script ? [{ type: 'text', text: 'Hel' }] : []);
   });
 
-  it('takes an answer that is told to be longer or shorter than it is for what came of it', async () => {
+  it('treats an answer with a wrong content-length as broken or complete, by what arrived', async () => {
     server.enqueue({ text: 'Hel', headers: { 'content-length': '20' } });
     const short: unknown = await client.streamModel(request(), () => {}).catch((e: unknown) => e);
     expect(short).toBeInstanceOf(ModelError);
     expect((short as ModelError).facts).toMatchObject({ code: 'provider.connection_error', retry: true });
-    // Where an answer has an end mark of its own nothing is waited for behind it.
+    // With an end mark the response is complete without waiting for further bytes.
     server.enqueue({ text: 'Hel', headers: { 'content-length': '1000000' } });
     const long: unknown = await client.streamModel(request(), () => {}).catch((e: unknown) => e);
     if (long instanceof ModelError)
@@ -243,7 +243,7 @@ describe.each(WIRE_TYPES)('%s', (type) => {
     await expect(client.streamModel(request(), () => {})).resolves.toMatchObject({ finishReason: 'completed' });
   });
 
-  it('treats a refused connection as one', async () => {
+  it('treats a refused connection as a broken one', async () => {
     const unused = createServer();
     await new Promise<void>((resolve) => unused.listen(0, '127.0.0.1', resolve));
     const { port } = unused.address() as AddressInfo;
@@ -279,7 +279,7 @@ describe.each(WIRE_TYPES)('%s', (type) => {
     await server.waitForAbort(2);
   });
 
-  it('finishes a held stream on release', async () => {
+  it('completes a held stream on release', async () => {
     const held = server.enqueue({ text: 'Hel', hold: true });
     let response: ModelResponse | undefined;
     const running = client.streamModel(request(), () => {}).then((value) => (response = value));

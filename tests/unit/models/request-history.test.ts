@@ -24,7 +24,7 @@ function outline(messages: ContextMessage[]): string[] {
 }
 
 describe('toModelMessages', () => {
-  it('drops blank text and messages that hold nothing', () => {
+  it('drops blank text and empty messages', () => {
     const history = [
       user('Hi'),
       assistant([text(' \n')]),
@@ -35,7 +35,7 @@ describe('toModelMessages', () => {
     expect(outline(toModelMessages(history))).toEqual(['user | Hi', 'assistant | (think)', 'assistant | Hello']);
   });
 
-  it('moves results behind their calls in call order, makes up missing ones, drops orphans', () => {
+  it('moves results after their calls in call order, adds missing ones, drops orphans', () => {
     const history = [
       user('Go'),
       assistant([], 'a', 'b', 'c'),
@@ -57,7 +57,7 @@ describe('toModelMessages', () => {
     expect(outline(projected)[4]).toMatch(/^tool \| c \| <system>ERROR.*\n.*interrupted/);
   });
 
-  it('tells a history the same whether its results stand in their places or not', () => {
+  it('renders a history identically whether or not its results are in order', () => {
     const [go, calls, A, B, so] = [
       user('go'),
       assistant([], 'a', 'b'),
@@ -89,7 +89,7 @@ describe('toModelMessages', () => {
     ]);
   });
 
-  it('keeps each of two calls with the same id its own result', () => {
+  it('matches each of two calls with the same id with its own result', () => {
     const history = [assistant([], 'a'), assistant([], 'a'), result('a', 'second')];
     const lines = outline(toModelMessages(history));
     expect(lines[1]).toContain('interrupted');
@@ -130,7 +130,7 @@ describe('toModelMessages', () => {
     expect(projected.some((message) => 'note' in message)).toBe(false);
   });
 
-  it('degrades to the two latest media, strips all, and spares what came after the cut', () => {
+  it('degrades to the two latest media, strips all, and keeps media after the cut', () => {
     const history = [1, 2, 3].map((n) => ({ ...user(`p${n}`), content: [image(n)], origin: undefined }));
     const kinds = (options: Parameters<typeof toModelMessages>[1]) =>
       toModelMessages(history, options).map((message) => message.content[0]?.type);
@@ -157,7 +157,7 @@ describe('toModelMessages', () => {
     ]);
   });
 
-  it('leaves its input alone and gives the same bytes again', () => {
+  it('does not mutate its input and returns the same bytes again', () => {
     const history = [user('Hi'), user('there'), assistant([text('')], 'a'), result('a', 'x', { isError: true })];
     const before = JSON.stringify(history);
     const first = JSON.stringify(toModelMessages(history));

@@ -25,7 +25,7 @@ it.each<[string, string[] | undefined, string | undefined]>([
   expect(record.defaultEffort).toBe(efforts && 'high');
 });
 
-it('declared values stay; an unknown Claude counts as the newest over its own wire only', () => {
+it('keeps declared values; an unknown Claude is treated as the newest over its own wire only', () => {
   expect(
     inferClaude({ supportEfforts: ['low'], capabilities: ['Thinking'] }, 'claude-opus-4-6', 'anthropic', 'anthropic'),
   ).toEqual({

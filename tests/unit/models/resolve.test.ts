@@ -53,7 +53,7 @@ const model = (name: string, more = '') =>
   `[models.m]\nprovider = "p"\nmodel = "${name}"\nmax_context_size = 1000\n${more}\n`;
 
 describe('resolving an alias', () => {
-  it('takes address and key by their order', async () => {
+  it('applies the precedence of addresses and keys', async () => {
     const env: NodeJS.ProcessEnv = { OPENAI_API_KEY: 'process', OPENAI_BASE_URL: 'http://process' };
     const table = '[providers.p.env]\nOPENAI_API_KEY = "table"\nOPENAI_BASE_URL = "http://table"';
     expect((await open(provider('openai') + model('x'), env)).resolve('m')).toMatchObject({
@@ -79,7 +79,7 @@ describe('resolving an alias', () => {
     });
   });
 
-  it('cuts /v1 off for Anthropic and finds Vertex by its host', async () => {
+  it('removes /v1 for Anthropic and detects Vertex by its host', async () => {
     const anthropic = await open(
       provider('native', 'base_url = "http://h/v1/"') + model('x', 'protocol = "anthropic"'),
     );
@@ -146,7 +146,7 @@ describe('resolving an alias', () => {
       'both',
     ],
     ['neither provider nor address', '[models.m]\nmodel = "x"\nmax_context_size = 1\n', 'm', 'base_url'],
-  ])('refuses %s', async (_case, text, alias, words) => {
+  ])('rejects %s', async (_case, text, alias, words) => {
     const models = await open(text);
     expect(() => models.resolve(alias)).toThrow(
       expect.objectContaining({ code: 40001, message: expect.stringContaining(words) }),
@@ -228,7 +228,7 @@ describe('readiness', () => {
   });
 });
 
-it('a login is ready once its slot holds a token', async () => {
+it('a login is ready when its slot holds a token', async () => {
   const models = await open(provider('native', 'oauth = { storage = "file", key = "oauth/k" }') + model('x'));
   await mkdir(join(home, 'credentials'));
   const slot = join(home, 'credentials', 'k.json');
@@ -274,7 +274,7 @@ describe('thinking effort', () => {
     expect(models.effort(wanted)).toBe(expected);
   });
 
-  it('refuses an unlisted effort of a request, on native only', async () => {
+  it('rejects an unlisted effort of a request, on native only', async () => {
     const native = await open(provider('native') + model('x', efforts));
     expect(() => assertEffort(native.resolve('m'), 'xhigh')).toThrow(
       expect.objectContaining({ code: 40001, details: [{ path: 'thinking', message: expect.any(String) }] }),

@@ -1,4 +1,4 @@
-/** The models configured for subagents: what is a pool, and what is none. */
+/** The models configured for subagents: valid and invalid pools. */
 import { describe, expect, it } from 'vitest';
 import { effectiveConfig } from '#server/config/effective.ts';
 import { resolveFlags } from '#server/config/flags.ts';

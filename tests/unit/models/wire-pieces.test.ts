@@ -1,4 +1,4 @@
-/** The small pieces under the protocols: call ids, tool schemas, token estimates, the collector. */
+/** Helpers of the protocols: call ids, tool schemas, token estimates, the collector. */
 import { describe, expect, it } from 'vitest';
 import { sanitizeCallIds } from '#server/models/call-ids.ts';
 import { estimateMessages, estimateText, estimateTools } from '#server/journal/token-estimate.ts';
@@ -54,7 +54,7 @@ describe('normalizeToolSchema', () => {
     expect(JSON.stringify(schema)).toBe(before);
   });
 
-  it('keeps the definition of a type that contains itself', () => {
+  it('keeps the definition of a recursive type', () => {
     const node = { type: 'object', properties: { next: { $ref: '#/$defs/node' } } };
     const schema = { type: 'object', $defs: { node }, properties: { root: { $ref: '#/$defs/node' } } };
     expect(normalizeToolSchema(schema)).toEqual({
@@ -66,7 +66,7 @@ describe('normalizeToolSchema', () => {
 });
 
 describe('estimate', () => {
-  it('counts a quarter per ASCII character and one for each other', () => {
+  it('counts a quarter for each ASCII character and one for each other', () => {
     expect(estimateText('')).toBe(0);
     expect(estimateText('abcde')).toBe(2);
     expect(estimateText('日本abcd')).toBe(3);
@@ -87,7 +87,7 @@ describe('estimate', () => {
 });
 
 describe('collector', () => {
-  it('tells parallel calls under one index apart, and drops a call that never gets a name', () => {
+  it('distinguishes parallel calls under one index, and drops a call that never gets a name', () => {
     const parts: StreamPart[] = [];
     const collect = createCollector((part) => parts.push(part));
     collect.call(0, { id: 'a', name: 'Read', arguments: '{}' });
@@ -101,7 +101,7 @@ describe('collector', () => {
     expect(parts.filter((part) => part.type === 'arguments').map((part) => part.index)).toEqual([0, 1]);
   });
 
-  it('joins what belongs together and keeps signatures apart', () => {
+  it('merges fragments of one kind and keeps signatures apart', () => {
     const collect = createCollector(() => {});
     collect.think('a', 'anthropic');
     collect.think('b', 'anthropic');
