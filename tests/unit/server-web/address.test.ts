@@ -1,4 +1,4 @@
-/** Where a fetch of the model may go: what an attacker would write, each with its verdict. */
+/** Addresses of fetches for the model: a table of hostile URLs with their verdicts. */
 import { networkInterfaces } from 'node:os';
 import { expect, test } from 'vitest';
 import { publicAddresses, webUrl } from '#server/web/address.ts';
@@ -9,14 +9,14 @@ import type { Network } from '#server/net/network.ts';
 type Verdict =
   /** It is fetched. */
   | 'public'
-  /** Its host is, or leads to, something that is not of the public internet. */
+  /** Its host is, or resolves to, an address outside of the public internet. */
   | 'private'
-  /** Nobody is asked for it. */
+  /** No name is resolved for it. */
   | 'no URL'
   | 'credentials'
   | 'unknown';
 
-/** What names lead to, whoever gave them their addresses. */
+/** The addresses that names resolve to; the owner of a name chooses them freely. */
 const names: Record<string, string[]> = {
   'example.com': ['93.184.215.14', '2606:2800:21f:cb07:6820:80da:af6b:8b2c'],
   'xn--bcher-kva.example': ['93.184.215.14'],
@@ -101,7 +101,7 @@ const table: Record<Verdict, string[]> = {
     'http://[::1]/',
     'http://[0:0:0:0:0:0:0:1]:80/',
     'http://[::]/',
-    // Other spellings of it.
+    // Other spellings of this machine.
     'http://2130706433/',
     'http://017700000001/',
     'http://0x7f000001/',
@@ -137,7 +137,7 @@ const table: Record<Verdict, string[]> = {
     'http://100.127.255.255/',
     'http://[fc00::1]/',
     'http://[fdff:ffff::1]/',
-    // Links and metadata services.
+    // Link-local addresses and metadata services.
     'http://169.254.0.1/',
     'http://169.254.169.254/latest/meta-data/',
     'http://2852039166/',
@@ -151,7 +151,7 @@ const table: Record<Verdict, string[]> = {
     'http://[fe80::1]/',
     'http://[febf::1]/',
     'http://[fec0::1]/',
-    // Reserved, for documentation, for many, for nobody.
+    // Reserved, documentation, multicast and unassigned ranges.
     'http://192.0.2.1/',
     'http://198.51.100.7/',
     'http://203.0.113.9/',
@@ -173,7 +173,7 @@ const table: Record<Verdict, string[]> = {
     'http://[2001:2::1]/',
     'http://[2001:10::1]/',
     'http://[2001:20::1]/',
-    // IPv4 within IPv6, whatever the address inside.
+    // IPv4 within IPv6, for any embedded address.
     'http://[::ffff:127.0.0.1]/',
     'http://[::ffff:7f00:1]/',
     'http://[::ffff:10.0.0.1]/',
@@ -241,7 +241,7 @@ const table: Record<Verdict, string[]> = {
 
 const rows = Object.entries(table).flatMap(([verdict, urls]) => urls.map((url) => ({ url, verdict })));
 
-test('the table is long enough to mean something', () => {
+test('the table has more than 100 rows', () => {
   expect(rows.length).toBeGreaterThan(100);
 });
 
@@ -274,7 +274,7 @@ test.each([...scopes])('the local scope of %s: %s', (address, scope) => {
   expect(localScope(address)).toBe(scope);
 });
 
-test('one form of a URL: no fragment, no dot behind the host, a default port left out', () => {
+test('one form of a URL: no fragment, no dot after the host, no default port', () => {
   expect(webUrl('HTTPS://Example.com.:443/a/../b?c#d').href).toBe('https://example.com/b?c');
   expect(webUrl('../c', new URL('http://example.com/a/b')).href).toBe('http://example.com/c');
 });

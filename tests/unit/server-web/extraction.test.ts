@@ -1,4 +1,4 @@
-/** The text of pages, well meant or not, in every encoding; read by a thread. */
+/** The text of benign and hostile pages in many encodings, extracted in a worker thread. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { OUTPUT_MAX_CHARS } from '#server/bounded-text.ts';
 import { decodeBeginning, encodingOf } from '#server/web/body.ts';
@@ -12,14 +12,14 @@ let clock: ManualClock;
 beforeEach(() => {
   clock = manualClock();
 });
-/** Nothing is left of a page that was read. */
+/** No timer of a page remains after its extraction. */
 afterEach(() => expect(clock.waits()).toEqual([]));
 
 const extract = (html: string, signal = never) => extractText(bytesOf(html), 'utf-8', { signal, clock });
 const sentence = 'The engine turns, the wheels follow, and nobody looks back. ';
 
-describe('what is read', () => {
-  test('the main part, with its headings, lists, tables and code; not what stands around it', async () => {
+describe('extracts', () => {
+  test('the main part, with its headings, lists, tables and code, without the text around it', async () => {
     const page = `<!doctype html><html><head><title> The
       engine &amp; co </title><style>p{}</style><script>var secret = '<p>no</p>'</script></head><body>
       <nav><ul><li><a href="/">Home</a></li><li><a href="/about">About</a></li></ul></nav>
@@ -43,15 +43,15 @@ describe('what is read', () => {
     expect((await extract(html)).text).toBe(text);
   });
 
-  test('a little more than is shown, of a page that is longer', async () => {
+  test('slightly more than the output limit, of a longer page', async () => {
     const { text } = await extract(`<body>${`<p>${sentence.repeat(20)}</p>`.repeat(60)}</body>`);
     expect(text.length).toBeGreaterThan(OUTPUT_MAX_CHARS);
     expect(text.length).toBeLessThan(OUTPUT_MAX_CHARS + 2000);
   });
 });
 
-describe('pages that are made to hurt', () => {
-  /** Where no main part is looked for, the only article is taken, or what calls itself main. */
+describe('hostile pages', () => {
+  /** Without a search for the main part, the only article is used, or an element with the role main. */
   const article = `around <main>m <article>${sentence}</article></main>`;
   const articles = `around <main><article>1</article> <article>2</article></main>`;
 
@@ -68,17 +68,17 @@ describe('pages that are made to hurt', () => {
     let next = setImmediate(turn);
     const { text } = await extract(html).finally(() => clearImmediate(next));
     expect(text.slice(0, begins.length + 1).trim()).toBe(begins);
-    // The server has gone on meanwhile.
+    // The event loop was not blocked meanwhile.
     expect(turns).toBeGreaterThan(5);
   });
 
-  test('one that takes too long is given up, and so is its thread', async () => {
+  test('a page that takes too long is given up, and its thread terminated', async () => {
     const reading = extract('<p>a');
     clock.advance(EXTRACTION_MS);
     await expect(reading).rejects.toThrow('too large or too deep');
   });
 
-  test('an abort ends the thread', async () => {
+  test('an abort terminates the thread', async () => {
     const controller = new AbortController();
     const reading = extract('<p>a', controller.signal);
     controller.abort(new Error('enough'));

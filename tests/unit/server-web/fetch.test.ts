@@ -1,4 +1,4 @@
-/** Fetches from here, of hosts that mean no good: a real server behind a network of the test. */
+/** Fetches from this machine from hostile hosts: a real server, with a network of the test. */
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import type { ServerResponse } from 'node:http';
@@ -53,7 +53,7 @@ const never = new AbortController().signal;
 const get = (url: string, { signal = never, from = web }: { signal?: AbortSignal; from?: Web } = {}): Promise<Page> =>
   from.fetchPage(webUrl(url), { toolCallId: 'call_1', signal });
 
-/** Why there is no page. */
+/** The failure of a fetch. */
 async function problem(url: string, options: Parameters<typeof get>[1] = {}): Promise<string> {
   const error: unknown = await get(url, options).then(
     () => undefined,
@@ -63,8 +63,8 @@ async function problem(url: string, options: Parameters<typeof get>[1] = {}): Pr
   return error instanceof Error ? error.message : '';
 }
 
-describe('what comes', () => {
-  test('text as it is, with who asked and nothing else about them', async () => {
+describe('a fetch returns', () => {
+  test('text verbatim; the request has the user agent and no further identity', async () => {
     host.on('/plain', sends('  # As\n\n  it is \n', { 'content-type': 'text/plain', 'set-cookie': 'a=b; Path=/' }));
     const page = { url: at('/plain'), verbatim: true, title: '', text: '  # As\n\n  it is \n' };
     expect(await get(at('/plain'))).toEqual(page);
@@ -103,12 +103,12 @@ describe('what comes', () => {
     'application/zip',
     'video/mp4',
     'font/woff2',
-  ])('%s is refused by its name', async (type) => {
+  ])('%s is refused by its type', async (type) => {
     host.on('/binary', sends('<p>not looked at', { 'content-type': `${type}; charset=utf-8` }));
     expect(await problem(at('/binary'))).toBe(`is of the type ${type}, which is no text`);
   });
 
-  test.each(['text/plain', 'text/html', ''])('binary that says it is "%s"', async (type) => {
+  test.each(['text/plain', 'text/html', ''])('binary content of the type "%s" is refused', async (type) => {
     host.on('/liar', sends(Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0, 1]), type ? { 'content-type': type } : {}));
     expect(await problem(at('/liar'))).toContain('is binary');
   });
@@ -167,21 +167,21 @@ describe('redirects', () => {
 });
 
 describe('rebinding', () => {
-  /** Leads to the next of these at each question. */
+  /** Resolves to the next of these answers for each request. */
   function rebound(...answers: string[][]): { network: Network; asked: () => number } {
     let asked = 0;
     const resolve = async () => answers[asked++] ?? expect.unreachable('asked once more');
     return { network: { ...testNetwork, resolve }, asked: () => asked };
   }
 
-  test('a name is asked for once: the connection goes where was looked', async () => {
+  test('a name is resolved once: the connection goes to the checked address', async () => {
     const { network, asked } = rebound(['127.0.0.1'], ['127.0.0.2']);
     host.on('/once', sends('public', { 'content-type': 'text/plain' }));
     expect(await get(at('/once', 'rebind.test'), { from: webWith({ network }) })).toMatchObject({ text: 'public' });
     expect(asked()).toBe(1);
   });
 
-  test('a redirect to the same name asks again, and connects no more when it leads inside', async () => {
+  test('a redirect to the same name resolves it again, and does not connect to a private address', async () => {
     const { network, asked } = rebound(['127.0.0.1'], ['127.0.0.2']);
     host.on('/again', (_request, response) => void response.writeHead(302, { location: '/again' }).end());
     expect(await problem(at('/again', 'rebind.test'), { from: webWith({ network }) })).toContain('public internet');
@@ -189,7 +189,7 @@ describe('rebinding', () => {
     expect(host.requests).toHaveLength(1);
   });
 
-  test('one address that is not public is enough', async () => {
+  test('one address that is not public is enough to refuse', async () => {
     const { network } = rebound(['127.0.0.1', '192.168.0.1']);
     expect(await problem(at('/', 'both.test'), { from: webWith({ network }) })).toContain('public internet');
     expect(host.requests).toEqual([]);
@@ -199,7 +199,7 @@ describe('rebinding', () => {
 describe('too much', () => {
   const MAX = 10 * 1024 * 1024;
 
-  test('a body that says how long it is is not begun', async () => {
+  test('a body whose declared length is too large is not read', async () => {
     host.on('/long', (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/plain', 'content-length': MAX + 1 });
       response.write('x');
@@ -207,7 +207,7 @@ describe('too much', () => {
     expect(await problem(at('/long'))).toBe(`is larger than ${MAX} bytes`);
   });
 
-  test('a body without end is broken off', async () => {
+  test('an endless body is aborted', async () => {
     let closed: Promise<unknown> | undefined;
     host.on('/endless', (_request, response) => {
       closed = once(response, 'close');
@@ -218,14 +218,14 @@ describe('too much', () => {
     await closed;
   });
 
-  test('what is small only on the wire', async () => {
+  test('a body that is small only when compressed', async () => {
     const bomb = gzipSync(Buffer.alloc(4 * MAX));
     expect(bomb.length).toBeLessThan(MAX / 100);
     host.on('/bomb', sends(bomb, { 'content-type': 'text/html', 'content-encoding': 'gzip' }));
     expect(await problem(at('/bomb'))).toBe(`is larger than ${MAX} bytes`);
   });
 
-  test('broken gzip, and a body that ends early', async () => {
+  test('broken gzip, and a body that closes early', async () => {
     host.on('/broken', sends('no gzip', { 'content-type': 'text/plain', 'content-encoding': 'gzip' }));
     expect(await problem(at('/broken'))).toContain('could not be reached: ');
     host.on('/short', (_request, response) => {
@@ -235,14 +235,14 @@ describe('too much', () => {
     expect(await problem(at('/short'))).toContain('could not be reached: ');
   });
 
-  test('headers without end', async () => {
+  test('endless headers', async () => {
     host.on('/headers', (_request, response) => {
       response.socket?.write(`HTTP/1.1 200 OK\r\n${'x-more: y\r\n'.repeat(20_000)}\r\n`);
     });
     expect(await problem(at('/headers'))).toContain('could not be reached: ');
   });
 
-  /** Writes for as long as somebody reads. */
+  /** Writes until the connection is closed. */
   function pour(response: ServerResponse): void {
     const piece = Buffer.alloc(64 * 1024, 'x');
     const more = () => {
@@ -273,7 +273,7 @@ describe('too slow', () => {
     expect(clock.waits()).toEqual([]);
   });
 
-  test('so is a resolver, and a host that redirects all the time', async () => {
+  test('a resolver that does not answer is given up', async () => {
     const stuck = { ...testNetwork, resolve: () => new Promise<string[]>(() => undefined) };
     const failing = problem(at('/'), { from: webWith({ network: stuck }) });
     await until(() => clock.waits().length === 1);
@@ -283,7 +283,7 @@ describe('too slow', () => {
 });
 
 describe('an abort', () => {
-  test('ends a fetch in its midst, and with it the connection', async () => {
+  test('in the middle of a fetch closes the connection', async () => {
     const controller = new AbortController();
     const begun = new Promise<ServerResponse>((resolve) => {
       host.on('/open', (_request, response) => {
@@ -298,7 +298,7 @@ describe('an abort', () => {
     await closed;
   });
 
-  test('ends one that waits behind others, which go on', async () => {
+  test('of a waiting fetch leaves the others running', async () => {
     const open: ServerResponse[] = [];
     host.on('/held', (_request, response) => void open.push(response));
     const held = [1, 2, 3].map((n) => get(at(`/held?${n}`)));
@@ -312,14 +312,14 @@ describe('an abort', () => {
     expect(host.requests).toHaveLength(3);
   });
 
-  test('before it begins asks nobody', async () => {
+  test('before the start sends no request', async () => {
     await expect(get(at('/held'), { signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough');
     expect(host.requests).toEqual([]);
   });
 });
 
 describe('a proxy of the environment', () => {
-  /** Takes every tunnel and answers itself; for TLS it only listens to what the client says first. */
+  /** Accepts every tunnel and answers itself; for TLS it only records the client's first bytes. */
   async function startProxy() {
     const heads: string[] = [];
     const hellos: Buffer[] = [];
@@ -363,21 +363,21 @@ describe('a proxy of the environment', () => {
   const inside = (...addresses: string[]): Web =>
     webWith({ network: { ...testNetwork, resolve: async () => addresses } });
 
-  test('is told an address that was looked at, and the host is told its name', async () => {
+  test('receives a checked address, and the host receives its name', async () => {
     const from = inside('2606:4700:4700::1111', '1.1.1.1');
     expect(await get('http://site.test/a', { from })).toMatchObject({ text: 'tunnel!' });
     expect(proxy.heads).toEqual(['CONNECT 1.1.1.1:80 HTTP/1.1']);
     expect(proxy.hellos[0]?.toString()).toMatch(/^GET \/a HTTP\/1.1\r\nhost: site.test\r\n/i);
   });
 
-  test('a secret connection asks for the name, at the address', async () => {
+  test('an encrypted connection sends the name, to the checked address', async () => {
     const from = inside('2606:4700:4700::1111');
     expect(await problem('https://site.test:8443/a', { from })).toContain('could not be reached: ');
     expect(proxy.heads).toEqual(['CONNECT [2606:4700:4700::1111]:8443 HTTP/1.1']);
     expect(proxy.hellos[0]?.toString('latin1')).toContain('site.test');
   });
 
-  test('reaches nothing that is not public for it either', async () => {
+  test('receives no address that is not public', async () => {
     for (const address of ['10.0.0.1', '127.0.0.2', '::1', '169.254.169.254']) {
       expect(await problem('http://site.test/', { from: inside(address) })).toContain('public internet');
     }
@@ -386,7 +386,7 @@ describe('a proxy of the environment', () => {
     expect(proxy.heads).toEqual([]);
   });
 
-  test.each(['site.test', '.test', '*'])('is left out where NO_PROXY is %s', async (names) => {
+  test.each(['site.test', '.test', '*'])('is bypassed if NO_PROXY is %s', async (names) => {
     vi.stubEnv('NO_PROXY', names);
     host.on('/direct', sends('direct', { 'content-type': 'text/plain' }));
     expect(await get(at('/direct'))).toMatchObject({ text: 'direct' });

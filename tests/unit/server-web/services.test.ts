@@ -1,4 +1,4 @@
-/** The services of the configuration: asked first for pages, alone for searches; what they get and what their answers mean. */
+/** The configured services, first source of pages and only one of searches: requests and handling of replies. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createLogger } from '#server/logging/log.ts';
 import { createHttpClient, type HttpClient } from '#server/net/http-client.ts';
@@ -52,7 +52,7 @@ const configured = (path: string) => ({
 });
 
 describe('pages', () => {
-  test('come from the service, which gets the address and its own key', async () => {
+  test('come from the service, which receives the address and its own key', async () => {
     host.on('/fetch', sends('# Title\n\ntext', { 'content-type': 'text/markdown' }));
     expect(await get({ fetch: configured('/fetch') })).toEqual({
       url: pageUrl(),
@@ -77,7 +77,7 @@ describe('pages', () => {
     ]);
   });
 
-  test('a service without a key gets none', async () => {
+  test('a service without a key receives none', async () => {
     host.on('/fetch', sends('text'));
     await get({ fetch: { baseUrl: ` ${service('/fetch')} `, apiKey: ' ' } });
     expect(host.requests[0]?.headers).not.toHaveProperty('authorization');
@@ -93,7 +93,7 @@ describe('pages', () => {
     ['redirects', (_request, response) => void response.writeHead(307, { location: '/elsewhere' }).end()],
     ['breaks off', (_request, response) => void response.destroy()],
     ['sends too much', sends(Buffer.alloc(10 * 1024 * 1024 + 1, 'x'))],
-  ])('a service that %s is passed by', async (_what, answer) => {
+  ])('a service that %s is skipped', async (_what, answer) => {
     host.on('/fetch', answer);
     expect(await get({ fetch: configured('/fetch') })).toMatchObject({ verbatim: true, text: 'from here' });
     expect(host.requests.map(({ url }) => url)).toEqual(['/fetch', '/page']);
@@ -104,7 +104,7 @@ describe('pages', () => {
   });
 
   test.each(['http://127.0.0.1:1/', 'not an address', 'http://[', 'ftp://example.com/'])(
-    'so is one at %s, and one without an address is none',
+    'a service at %s is skipped, and one without an address counts as none',
     async (baseUrl) => {
       expect(await get({ fetch: { baseUrl, apiKey: 'k' } })).toMatchObject({ text: 'from here' });
       expect(await get({ fetch: { apiKey: 'k' } })).toMatchObject({ text: 'from here' });
@@ -112,13 +112,13 @@ describe('pages', () => {
     },
   );
 
-  test('so is one with headers that cannot be sent', async () => {
+  test('a service with headers that cannot be sent is skipped', async () => {
     const customHeaders = { 'no header': 'x' };
     expect(await get({ fetch: { baseUrl: service('/fetch'), customHeaders } })).toMatchObject({ text: 'from here' });
     expect(host.requests).toHaveLength(1);
   });
 
-  test('so is one that does not answer in time', async () => {
+  test('a service that does not answer in time is skipped', async () => {
     const asked = new Promise<void>((resolve) => host.on('/fetch', () => resolve()));
     const fetching = get({ fetch: configured('/fetch') });
     await asked;
@@ -126,7 +126,7 @@ describe('pages', () => {
     expect(await fetching).toMatchObject({ text: 'from here' });
   });
 
-  test('an abort is no failure: nothing is fetched from here', async () => {
+  test('an abort is not a failure: nothing is fetched from here', async () => {
     const controller = new AbortController();
     const asked = new Promise<void>((resolve) => host.on('/fetch', () => resolve()));
     const fetching = get({ fetch: configured('/fetch') }, controller.signal);
@@ -141,7 +141,7 @@ describe('searches', () => {
   const found = { title: 'T', url: 'https://a.example/', snippet: 'S', date: '2020', site_name: 'A' };
   const json = (value: unknown) => sends(JSON.stringify(value), { 'content-type': 'application/json' });
 
-  test('need a service with an address', () => {
+  test('require a service with an address', () => {
     expect(webWith({}).canSearch()).toBe(false);
     expect(webWith({ search: { apiKey: 'k' } }).canSearch()).toBe(false);
     expect(webWith({ search: { baseUrl: '  ' } }).canSearch()).toBe(false);
@@ -149,7 +149,7 @@ describe('searches', () => {
     expect(webWith({ search: { baseUrl: service('/search') } }).canSearch()).toBe(true);
   });
 
-  test('ask it for the text, and take what it may leave out', async () => {
+  test('send it the text, and accept results without optional members', async () => {
     const rest = { title: '', snippet: '', date: '', site_name: '' };
     host.on('/search', json({ search_results: [found, { url: 'u' }, { ...found, date: null, extra: 1 }], more: 1 }));
     expect(await search({ search: configured('/search') })).toEqual([
@@ -166,7 +166,7 @@ describe('searches', () => {
     ]);
   });
 
-  test('an id of a call that no header could hold', async () => {
+  test('a call id with characters that headers cannot contain', async () => {
     host.on('/search', json({ search_results: [] }));
     expect(await search({ search: configured('/search') }, never, 'call\r\nx: y 1 ü')).toEqual([]);
     expect(host.requests[0]?.headers).toMatchObject({ 'x-service-tool-call-id': 'callx: y 1' });
@@ -189,12 +189,12 @@ describe('searches', () => {
     expect(host.requests).toHaveLength(1);
   });
 
-  test('a service that is not there, or is not configured any more', async () => {
+  test('a service that cannot be reached, or is no longer configured', async () => {
     await expect(search({ search: { baseUrl: 'http://127.0.0.1:1/' } })).rejects.toThrow('could not be reached: ');
     await expect(search({})).rejects.toThrow('is not configured');
   });
 
-  test('time and aborts', async () => {
+  test('time-out and aborts', async () => {
     const asked = () => new Promise<void>((resolve) => host.on('/search', () => resolve()));
     let begun = asked();
     const slow = search({ search: configured('/search') });
