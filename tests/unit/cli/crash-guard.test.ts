@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { buildProgram, startProgram } from '#support/programs.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
-it('a stray rejection and a stray exception are logged, and the process lives on', async () => {
+it('a stray rejection and a stray exception are logged, and the process keeps running', async () => {
   const child = startProgram(await buildProgram('stray-errors', await temporaryHome()));
   onTestFinished(() => void child.kill());
   const said: string[] = [];

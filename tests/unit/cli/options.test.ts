@@ -9,7 +9,7 @@ async function start(...argv: string[]) {
 }
 
 describe('command line', () => {
-  it('has a default for everything', async () => {
+  it('has a default for every option', async () => {
     expect(await start()).toEqual({
       port: 58627,
       host: '127.0.0.1',
@@ -54,11 +54,11 @@ describe('command line', () => {
     [['-x'], /unknown option '-x'/],
     [['--keep-connections'], /unknown option '--keep-connections'/],
     [['serve'], /unknown command 'serve'/],
-  ])('refuses %j', async (argv, message) => {
+  ])('rejects %j', async (argv, message) => {
     await expect(parseCommandLine(argv)).rejects.toThrow(message);
   });
 
-  it('knows its other commands', async () => {
+  it('parses the other commands', async () => {
     expect(await parseCommandLine(['rotate-token'])).toEqual({
       command: 'rotate-token',
       keepConnections: false,
@@ -80,7 +80,7 @@ describe('access URLs', () => {
     expect(accessUrls('127.0.0.1', 5, 'T')).toEqual(['http://127.0.0.1:5/#token=T']);
     expect(accessUrls('::1', 5, undefined)).toEqual(['http://[::1]:5/']);
   });
-  it('begin with localhost on a wildcard bind', () => {
+  it('start with localhost on a wildcard bind', () => {
     expect(accessUrls('0.0.0.0', 5, 'T')[0]).toBe('http://localhost:5/#token=T');
   });
 });

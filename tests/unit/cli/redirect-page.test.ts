@@ -1,4 +1,4 @@
-/** The page that a browser is started with, in place of the address with the token. */
+/** The page that a browser is started with, instead of the address with the token. */
 import { chmod, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,7 +26,7 @@ it('is readable for its owner only, and is removed after a minute', async () => 
   await eventually(async () => expect(await readdir(dirname(path))).toEqual([]));
 });
 
-it('each server has its own; what an earlier one has left is removed', async () => {
+it('each server has a separate page; stale ones of earlier servers are removed', async () => {
   const home = await temporaryHome();
   const clock = manualClock();
   const first = await writeRedirectPage(home, URL_WITH_TOKEN, clock);

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 const bin = join(import.meta.dirname, '../../../bin');
 
-test('take SIGUSR1 and start 16 threads first', async () => {
+test('handle SIGUSR1 and start 16 threads first', async () => {
   const names = (await readdir(bin)).filter((name) => /^(service-code|demo|dev)\.cjs$/.test(name));
   expect(names).toHaveLength(3);
   for (const name of names) {
