@@ -14,7 +14,7 @@ const request = {
 };
 const approval = { interactionId: 'a1', interactionKind: 'approval' as const, toolCallId: 't1', request };
 
-it('shows an approval of any agent until it is resolved', () => {
+it('lists an approval of any agent until it is resolved', () => {
   expect(openApprovals(viewOf([turn(0)], { 'agent-1': [turn(0), asked(approval), asked(approval)] }))).toEqual([
     {
       approval_id: 'a1',
@@ -29,7 +29,7 @@ it('shows an approval of any agent until it is resolved', () => {
   expect(openApprovals(viewOf([asked(approval), asked({ ...approval, state: 'approved' })]))).toEqual([]);
 });
 
-it('forgets one whose turn was taken back, and what is no approval', () => {
+it('drops an approval whose turn was reverted, and ignores other requests', () => {
   const gone = [turn(0), tool('t0.1', 't1'), asked(approval), { op: 'items.remove' as const, ids: ['t0'] }];
   expect(openApprovals(viewOf(gone))).toEqual([]);
   const odd = [asked({ ...approval, request: 'x' }), asked({ ...approval, interactionId: 'a2', request: {} })];

@@ -1,4 +1,4 @@
-/** The client against a small server of its own: real HTTP, real WebSocket, scripted answers. */
+/** The client against a small server of the test: real HTTP, real WebSocket, scripted replies. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -29,14 +29,14 @@ let received: Received[];
 let subprotocols: string[];
 /** Requests below the session. */
 let asked: string[];
-/** What `GET transcript` answers; undefined breaks the connection, a rejection says that there is no such session. */
+/** The reply of `GET transcript`; undefined breaks the connection, a rejection becomes `session.not_found`. */
 let answerPage: () => Promise<TranscriptPage | undefined>;
-/** Whether the batches lead on from where a client stands. */
+/** Whether the batches continue from the client's position. */
 let complete: boolean;
-/** Bodies of `POST prompts`, and the codes they are answered with: `lost` gets no answer. */
+/** Bodies of `POST prompts`, and the codes of their replies: `lost` gets no reply. */
 let submitted: { prompt_id: string; content: ContentPart[] }[];
 let promptCodes: (number | 'lost')[];
-/** What a `subscribe_v2` causes before its ack. */
+/** Called for a `subscribe_v2`, before its ack. */
 let onFollow: () => void;
 
 const send = (frame: object) => peer.send(JSON.stringify(frame));
@@ -145,7 +145,7 @@ describe('REST', () => {
     expect(await client.rest.session('session/1')).toMatchObject({ url: '/base/api/v1/sessions/session%2F1' });
   });
 
-  it('tells a refused token from a server that is away or another one', async () => {
+  it('distinguishes a refused token from an unreachable server and another one', async () => {
     const { port } = http.address() as AddressInfo;
     const stranger = createClient({ baseUrl: `http://127.0.0.1:${port}/`, token: () => 'wrong', WebSocket });
     await expect(stranger.rest.meta()).rejects.toMatchObject({ code: 40101, status: 401 });
@@ -159,7 +159,7 @@ describe('a sent prompt', () => {
   const ids = () => submitted.map((body) => body.prompt_id);
   const sender = () => createPromptSender(client.rest, SESSION);
 
-  it('has an id of its own each time', async () => {
+  it('has a new id for each call', async () => {
     const send = sender();
     await send(words('go on'));
     await send(words('go on'));
@@ -171,19 +171,19 @@ describe('a sent prompt', () => {
   it.each([
     ['runs or waits', 40927],
     ['is over', 40903],
-  ])('keeps its id when the reply was lost, and counts as sent when the first one %s', async (_, code) => {
+  ])('keeps its id after a lost reply, and counts as sent when the first one %s', async (_, code) => {
     const send = sender();
     promptCodes = ['lost', 'lost', code];
     await expect(send(words('fix it'))).rejects.toBeInstanceOf(ConnectionError);
     await expect(send(words('fix it'))).rejects.toBeInstanceOf(ConnectionError);
     await send(words('fix it'));
     expect(new Set(ids()).size).toBe(1);
-    // Written once more after that, it is another prompt.
+    // A prompt that is sent after that is a new one.
     await send(words('fix it'));
     expect(new Set(ids()).size).toBe(2);
   });
 
-  it('keeps its id over a refusal that says nothing about the lost one', async () => {
+  it('keeps its id after a refusal that does not concern the lost one', async () => {
     const send = sender();
     promptCodes = ['lost', 40101];
     await expect(send(words('fix it'))).rejects.toBeInstanceOf(ConnectionError);
@@ -192,7 +192,7 @@ describe('a sent prompt', () => {
     expect(new Set(ids()).size).toBe(1);
   });
 
-  it('takes another id when it was changed or refused', async () => {
+  it('gets another id when it was changed or refused', async () => {
     const send = sender();
     promptCodes = ['lost', 40110, 40903];
     await expect(send(words('fix it'))).rejects.toBeInstanceOf(ConnectionError);
@@ -224,7 +224,7 @@ describe('a followed session', () => {
     return { follower, failures, turns };
   }
 
-  it('reads the newest turns, then follows with all detail of the main agent', async () => {
+  it('reads the newest turns, then follows the main agent in detail', async () => {
     const { turns, follower } = follow();
     await eventually(() => expect(follows()).toHaveLength(1));
     expect(subprotocols).toEqual(['service-code.bearer.secret']);
@@ -241,7 +241,7 @@ describe('a followed session', () => {
     await eventually(() => expect(received.at(-1)?.type).toBe('unsubscribe'));
   });
 
-  it('goes on from its mark when the line broke, and asks what it missed', async () => {
+  it('resumes from its mark after a broken connection, and requests the ops that it missed', async () => {
     const { turns } = follow();
     await eventually(() => expect(follows()).toHaveLength(1));
     expect(turns()).toEqual(['t0']);
@@ -253,7 +253,7 @@ describe('a followed session', () => {
     expect(asked.filter((path) => path.startsWith('/transcript?'))).toHaveLength(1);
   });
 
-  it('reads anew what no frame tells: the session was closed while the line was broken', async () => {
+  it('re-reads changes without a frame: the session was closed while the connection was broken', async () => {
     const { turns } = follow();
     await eventually(() => expect(turns()).toEqual(['t0']));
     complete = false;
@@ -262,7 +262,7 @@ describe('a followed session', () => {
     await eventually(() => expect(turns()).toEqual(['t0', 't1']));
   });
 
-  it('follows another agent in all detail while it is shown, by however many', async () => {
+  it('follows another agent in detail until its last viewer closes it', async () => {
     const { follower } = follow();
     await eventually(() => expect(follows()).toHaveLength(1));
     const [one, other] = [follower.open(agent), follower.open(agent)];
@@ -273,7 +273,7 @@ describe('a followed session', () => {
   });
 
   it.each([false, true])(
-    'puts pieces of live output together until the result; while it is read: %s',
+    'accumulates the chunks of live output until the result; while it is read: %s',
     async (early) => {
       const printed = (words: string) => tool('t0.1', 'c', { progress: { kind: 'stdout', text: words } });
       const print = () => {
@@ -296,13 +296,13 @@ describe('a followed session', () => {
     },
   );
 
-  it('says when the session does not exist', async () => {
+  it('reports that the session does not exist', async () => {
     answerPage = () => Promise.reject(new Error('gone'));
     const { failures } = follow();
     await eventually(() => expect(failures).toEqual(['session x does not exist']));
   });
 
-  it('asks again when a request found nobody while the line stayed up', async () => {
+  it('retries a request that failed while the connection stayed open', async () => {
     let tries = 0;
     answerPage = async () => {
       tries += 1;
@@ -313,7 +313,7 @@ describe('a followed session', () => {
   });
 });
 
-it('rejects requests of a line that breaks, and reports how the connection fares', async () => {
+it('rejects requests of a broken connection, and reports the states of the connection', async () => {
   const states: string[] = [];
   client.socket.listen({ connection: (state) => states.push(state.kind) });
   await eventually(() => expect(client.socket.connection.kind).toBe('open'));
@@ -339,7 +339,7 @@ it('waits for another token when that of the connection was replaced', async () 
   client.socket.probe();
   await eventually(() => expect(client.socket.connection.kind).toBe('open'));
   expect(subprotocols).toEqual(['service-code.bearer.another']);
-  // The next one is there already when the server closes.
+  // Here the new token is available before the server closes the connection.
   token = 'next';
   peer.close(4401, 'token replaced');
   await eventually(() => expect(states.slice(-2)).toEqual(['connecting', 'open']));

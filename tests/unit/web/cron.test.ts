@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { cronViews } from '../../../web/features/cron/views.ts';
 import { createToolViews } from '../../../web/render/tool-view.ts';
 
-it('shows when and what, whatever the arguments are', () => {
+it('displays time and prompt, for arguments of any type', () => {
   const { ofCall } = createToolViews([cronViews]);
   const of = (name: string, input: unknown) => ofCall({ name, input, output: undefined });
   const args = { cron: '5 * * * *', prompt: 'Look\nat it', recurring: false };

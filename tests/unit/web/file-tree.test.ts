@@ -36,7 +36,7 @@ describe('the rows', () => {
     expect(paths('src/deep')).toEqual(['0 src', '0 a.ts']);
   });
 
-  it('tell where a directory has more', () => {
+  it('mark where a directory has more', () => {
     expect(rowsOf(tree('src', 'src/deep')).filter(({ cut }) => cut)).toMatchObject([
       { entry: { path: 'src/deep/c.ts' } },
     ]);
@@ -44,12 +44,12 @@ describe('the rows', () => {
 });
 
 describe('changes', () => {
-  it('concern the open directories above them', () => {
+  it('affect the open directories above them', () => {
     expect(ancestorsOf('src/deep/c.ts')).toEqual(['.', 'src', 'src/deep']);
     expect(touched(tree('src'), ['src/deep/c.ts', 'x'])).toEqual(['.', 'src']);
   });
 
-  it('close a directory that is gone', () => {
+  it('close a directory that was removed', () => {
     const after = withListed(tree('src', 'src/deep'), ['src'], new Map());
     expect([...after.open]).toEqual(['.', 'src/deep']);
     expect(after.listed.has('src')).toBe(false);
@@ -57,7 +57,7 @@ describe('changes', () => {
   });
 });
 
-it('a tree asks for what comes meanwhile in one more request, and shows what answered', async () => {
+it('a tree coalesces concurrent requests into one more, and draws what could be read', async () => {
   const asked: string[][] = [];
   const answers: (() => void)[] = [];
   const server = async (url: string | URL | Request, init: RequestInit = {}) => {

@@ -14,7 +14,7 @@ function openWatch(connection: Connection = { kind: 'open' }) {
       listener = given;
       return () => (listener = undefined);
     },
-    // The answers are not looked at.
+    // The replies are not checked.
     request: (type) => {
       requests.push(type);
       return Promise.resolve() as Promise<never>;
@@ -41,7 +41,7 @@ function openWatch(connection: Connection = { kind: 'open' }) {
   return { requests, told, stop, change, reconnect: () => listener?.connection?.({ kind: 'open' }) };
 }
 
-it('tells at once, then gathers for a second', async () => {
+it('reports a change immediately, then at most once a second', async () => {
   const { requests, told, change } = openWatch();
   await vi.advanceTimersByTimeAsync(0);
   expect(requests).toEqual(['watch_fs_add']);
@@ -61,7 +61,7 @@ it('tells at once, then gathers for a second', async () => {
   expect(told.slice(3)).toEqual([undefined]);
 });
 
-it('watches again over a new connection, and nothing after its end', async () => {
+it('watches again over a new connection, and reports nothing after its close', async () => {
   const { requests, told, stop, change, reconnect } = openWatch({ kind: 'connecting' });
   expect(requests).toEqual([]);
   reconnect();

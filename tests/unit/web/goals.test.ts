@@ -1,4 +1,4 @@
-/** The goal on the page: what is known of it, how it is said, what is sent. */
+/** The goal on the page: its texts, the views of its calls, its requests. */
 import { describe, expect, it } from 'vitest';
 import type { Goal } from '../../../web/client/types.ts';
 import { createRest } from '../../../web/client/rest.ts';
@@ -28,7 +28,7 @@ const goal: Goal = {
 };
 
 describe('in words', () => {
-  it('is its state, and what was used of how much', () => {
+  it('is its state, and the used part of its budget', () => {
     expect(stateWord(goal)).toBe('Goal');
     expect(stateWord({ status: 'blocked' })).toBe('Goal blocked');
     expect(usedOf(goal)).toEqual(['1 turn', '1,234 tokens', '1 min']);
@@ -37,7 +37,7 @@ describe('in words', () => {
     expect([0, 59_400, 60_000].map(duration)).toEqual(['0 s', '59 s', '1 min']);
   });
 
-  it('shows the calls, whatever their arguments are', () => {
+  it('draws the calls, for arguments of any type', () => {
     const views = createToolViews([goalViews]);
     const of = (name: string, input: unknown) => views.ofCall({ name, input, output: undefined });
     expect(of('CreateGoal', { objective: 'Ship\nit' })).toMatchObject({

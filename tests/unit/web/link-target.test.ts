@@ -1,4 +1,4 @@
-/** Where links of model text lead, and whether their label names it. */
+/** Targets of links in model text, and whether their label names them. */
 import { expect, it } from 'vitest';
 import { linkTarget, namesTarget } from '../../../web/render/link-target.ts';
 
@@ -29,7 +29,7 @@ it.each([
   ['mailto:a@b.test', 'a@b.test'],
   ['mailto:a@b.test?subject=x', 'a@b.test?subject=x'],
   ['mailto:a@b.test?bcc=c@evil.test', 'a@b.test?bcc=c@evil.test'],
-])('%s opens and shows %s', (href, shown) => {
+])('%s opens and displays %s', (href, shown) => {
   expect(linkTarget(href, PAGE)).toEqual({ opens: true, shown });
 });
 

@@ -13,7 +13,7 @@ const managed = (name: string, config: ManagedServer['config'], mutable = true):
 const remote = { transport: 'http', url: 'https://x.example/mcp' } as const;
 const nothing: Known = { configured: [], running: [], statuses: [], tools: [] };
 
-it('shows of each server what is known of it', () => {
+it('combines the data about each server', () => {
   const shown = shownServers({
     configured: [
       managed('a b', { transport: 'stdio', command: 'run', args: ['x'] }),
@@ -76,7 +76,7 @@ it('shows of each server what is known of it', () => {
   expect(shownServers(nothing)).toEqual([]);
 });
 
-it('says what is run or called', () => {
+it('displays the command or the address', () => {
   expect(summaryOf({ transport: 'stdio', command: 'npx', args: ['-y', 'x'] })).toBe('npx -y x');
   expect(summaryOf(remote)).toBe(remote.url);
 });
@@ -86,7 +86,7 @@ it('offers only web addresses as links', () => {
   expect(['javascript:alert(1)', 'data:text/html,x', 'file:///x', 'x'].some(isWebAddress)).toBe(false);
 });
 
-it('a form gives back the server that it was made from', () => {
+it('a form returns the server that it was filled from', () => {
   const servers = [
     {
       transport: 'stdio',
@@ -106,7 +106,7 @@ it('a form gives back the server that it was made from', () => {
   }
 });
 
-it('a form that was filled in makes a server, and tells which line is none', () => {
+it('a filled form returns a server, or reports the invalid line', () => {
   const form = { ...emptyForm(), name: 'x', command: ' npx ', args: '-y\n\nserver\n', env: 'A=1\n' };
   expect(configOf(form)).toEqual({ transport: 'stdio', command: 'npx', args: ['-y', 'server'], env: { A: '1' } });
   expect(() => configOf({ ...form, env: 'nothing' })).toThrow('“nothing” is not of the form name=value');

@@ -18,7 +18,7 @@ it('is the one before the caret', () => {
   expect(mentionAt('see @ab and @cd', 7)).toEqual({ start: 4, query: 'ab' });
 });
 
-it('is replaced by a path; behind a directory one types on', () => {
+it('is replaced by a path; typing can continue after a directory', () => {
   const mention = { start: 4, query: 'ab' };
   expect(withMention('see @ab', mention, { path: 'src/ab.ts', kind: 'file' })).toEqual({
     text: 'see @src/ab.ts ',

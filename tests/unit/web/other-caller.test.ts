@@ -1,11 +1,11 @@
-/** Which clients the page calls another one. */
+/** The clients that the page treats as other ones. */
 import { expect, it } from 'vitest';
 import type { EventFrame } from '../../../web/client/types.ts';
 import { changeElsewhereText, otherCallerText } from '../../../web/state/other-caller.ts';
 
 const other = (by: Parameters<typeof otherCallerText>[0]) => otherCallerText(by, 'this-tab');
 
-it('this tab is none, by the id that the server returned', () => {
+it('excludes this tab, by the id that the server returned', () => {
   expect(other({ clientName: 'service-code-web', clientId: 'this-tab' })).toBeUndefined();
 });
 
@@ -27,7 +27,7 @@ it('is undefined where no client is recorded', () => {
   expect(other({})).toBeUndefined();
 });
 
-it('makes a sentence of settings and workspaces that another client changed', () => {
+it('describes settings and workspaces that another client changed', () => {
   const by = { user_agent: 'curl/8.5' };
   const changedFields = ['hooks', 'permission'];
   const workspace = { root: '/a\u202Eb' };

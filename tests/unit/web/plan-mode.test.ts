@@ -1,4 +1,4 @@
-/** Plan mode on the page: whether it is on, what a plan is answered with, how its calls are drawn. */
+/** Plan mode on the page: whether it is on, the answers to a plan, the views of its calls. */
 import { expect, it } from 'vitest';
 import { approved, rejected, rejectedAndLeft, revised } from '../../../web/features/plan-mode/answers.ts';
 import { planViews } from '../../../web/features/plan-mode/views.ts';
@@ -7,7 +7,7 @@ import { factsOf } from '../../../web/state/session-view.ts';
 import type { TranscriptOp } from '../../../web/client/types.ts';
 import { viewOf } from './transcripts.ts';
 
-it('is on or off as the transcript tells, or by default until the agent has begun', () => {
+it('is on or off by the transcript, or by default until the agent has started', () => {
   const on = (...meta: Extract<TranscriptOp, { op: 'meta.merge' }>['meta'][]) =>
     viewOf(meta.map((one) => ({ op: 'meta.merge', meta: one })));
   const planMode = (...args: Parameters<typeof on>) => factsOf(on(...args)).planMode;
@@ -27,7 +27,7 @@ it('is on or off as the transcript tells, or by default until the agent has begu
   expect(factsOf({ ...on({ agent: { model: 'm' } }), status }).planMode).toBe(false);
 });
 
-it('answers a plan with the labels that the server knows', () => {
+it('answers a plan with the labels that the server expects', () => {
   expect(approved(undefined)).toEqual({ decision: 'approved' });
   expect(approved('Fast')).toEqual({ decision: 'approved', selected_label: 'Fast' });
   expect(revised(' ')).toEqual({ decision: 'rejected', selected_label: 'Revise' });
@@ -36,7 +36,7 @@ it('answers a plan with the labels that the server knows', () => {
   expect(rejectedAndLeft).toEqual({ decision: 'rejected', selected_label: 'Reject and Exit' });
 });
 
-it('draws the plan of a call: as it is shown for review, else as its result has it', () => {
+it('draws the plan of a call: from its review, else from its result', () => {
   const views = createToolViews([planViews]);
   const text = '# Move the store\n1. Look\n';
   const display = { kind: 'plan_review' as const, plan: text };

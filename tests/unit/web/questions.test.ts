@@ -1,4 +1,4 @@
-/** Questions on the page: what is open, what is sent, what a finished call shows. */
+/** Questions on the page: open ones, sent answers, the view of a finished call. */
 import { describe, expect, it } from 'vitest';
 import { ApiError, ConnectionError } from '../../../web/client/errors.ts';
 import { createRest } from '../../../web/client/rest.ts';
@@ -39,7 +39,7 @@ describe('open questions', () => {
   };
   const open = { interactionId: 'question_1', interactionKind: 'question' as const, toolCallId: 't1', request };
 
-  it('are those of every agent until they end; items and options are named by their places', () => {
+  it('are those of every agent until they are answered; ids of items and options are their indexes', () => {
     expect(openQuestions(viewOf([], { 'agent-1': [asked(open)] }))).toEqual([
       {
         question_id: 'question_1',
@@ -72,7 +72,7 @@ describe('open questions', () => {
 });
 
 describe('answers', () => {
-  it('are one option, or a text of one’s own in its place', () => {
+  it('are one option, or a free text instead', () => {
     const picked = withOption(one, withOption(one, noChoice, 'opt_0_2'), 'opt_0_1');
     expect(answerOf(one, picked)).toEqual({ kind: 'single', option_id: 'opt_0_1' });
     const other = { ...withOther(one, picked, true), text: '  neither ' };
@@ -80,7 +80,7 @@ describe('answers', () => {
     expect(answerOf(one, withOption(one, other, 'opt_0_0'))).toEqual({ kind: 'single', option_id: 'opt_0_0' });
   });
 
-  it('are several options in their order, with a text beside them', () => {
+  it('are several options in their order, in addition to a text', () => {
     const picked = ['opt_1_2', 'opt_1_1', 'opt_1_0', 'opt_1_1'].reduce(
       (choice, id) => withOption(many, choice, id),
       noChoice,
@@ -99,7 +99,7 @@ describe('answers', () => {
     });
   });
 
-  it('are skipped where nothing is picked or the text is blank', () => {
+  it('are skipped without a selection, or with a blank text', () => {
     expect(answersOf([one, many], { q_0: { ...noChoice, other: true, text: ' ' } })).toEqual({
       q_0: { kind: 'skipped' },
       q_1: { kind: 'skipped' },
@@ -125,7 +125,7 @@ describe('requests', () => {
 
   it('send answers and dismissals below the session', async () => {
     expect(await answerQuestion(replying(0), question('question_1'), { q_0: { kind: 'skipped' } })).toBe('taken');
-    // A dismissal succeeds with a code of its own.
+    // A successful dismissal has the code `question.dismissed`.
     expect(await dismissQuestion(replying(40909), question('question_1'))).toBe('taken');
     const url = 'http://127.0.0.1:1/base/api/v1/sessions/session_1/questions/question_1';
     expect(sent.splice(0)).toEqual([
@@ -134,7 +134,7 @@ describe('requests', () => {
     ]);
   });
 
-  it('tell that somebody was faster, and reject for anything else', async () => {
+  it('report that another client was faster, and reject for any other error', async () => {
     for (const code of [40902, 40405, 41002]) {
       expect(await answerQuestion(replying(code), question('question_1'), {})).toBe('gone');
       expect(await dismissQuestion(replying(code), question('question_1'))).toBe('gone');
@@ -154,7 +154,7 @@ describe('a call that asks', () => {
   const input = { questions: [{ question: 'Which one?', options: [] }, { question: 'Which ones?' }] };
   const drawn = (output?: string, given: unknown = input) => ofCall({ name: 'AskUserQuestion', input: given, output });
 
-  it('shows its questions, then what was answered', () => {
+  it('displays its questions, then the answers', () => {
     expect(drawn()).toMatchObject({
       verb: 'Ask',
       subject: 'Which one? (+1 more)',
@@ -167,7 +167,7 @@ describe('a call that asks', () => {
     expect(drawn('{"answers":{},"note":"dismissed"}').body).toMatchObject({ over: true });
   });
 
-  it('survives what is not in its form', () => {
+  it('accepts arguments and results of another form', () => {
     expect(drawn('task_id: question-1', { questions: 'all' })).toMatchObject({ subject: '', body: undefined });
     expect(drawn('task_id: question-1').output).toBeUndefined();
     expect(drawn('{"answers":[1]}', { questions: [null, { question: 7 }] }).body).toBeUndefined();

@@ -24,7 +24,7 @@ describe('growing Markdown', () => {
 });
 
 describe('tool summaries', () => {
-  it('come from the arguments of core tools', () => {
+  it('are derived from the arguments of core tools', () => {
     expect(ofCall({ ...call, name: 'Bash', input: { command: 'npm test\nnpm run lint' } })).toMatchObject({
       verb: 'Run',
       subject: 'npm test …',
@@ -37,7 +37,7 @@ describe('tool summaries', () => {
     });
   });
 
-  it('come from the display of other tools, else from name and label', () => {
+  it('are derived from the display of other tools, else from name and label', () => {
     const display = { kind: 'search' as const, query: 'vite' };
     expect(ofCall({ ...call, name: 'WebSearch', input: {}, display })).toMatchObject({
       verb: 'Search',
@@ -50,7 +50,7 @@ describe('tool summaries', () => {
     expect(ofCall({ ...call, name: 'constructor', input: {} })).toEqual({ verb: 'constructor', subject: '' });
   });
 
-  it('say where an approval acts', () => {
+  it('contain the path or directory of an approval', () => {
     expect(ofDisplay('Bash', { kind: 'command', command: 'ls', cwd: '/w/sub' })).toMatchObject({ cwd: '/w/sub' });
     expect(ofDisplay('Write', { kind: 'file_io', operation: 'write', path: '/w/a.txt', content: 'x' })).toMatchObject({
       path: '/w/a.txt',
@@ -62,13 +62,13 @@ describe('tool summaries', () => {
     });
   });
 
-  it('survive arguments of the wrong type', () => {
+  it('accept arguments of the wrong type', () => {
     expect(ofCall({ ...call, name: 'Bash', input: 'not json' })).toMatchObject({ verb: 'Run', subject: '' });
     expect(ofDisplay('TodoList', { kind: 'todo_list', items: [] })).toMatchObject({ verb: 'TodoList' });
   });
 });
 
-it('shows a change line by line', () => {
+it('draws a change line by line', () => {
   expect(lineDiff('a\nb\n', 'a\nc\n')).toEqual([
     { kind: 'same', text: 'a' },
     { kind: 'removed', text: 'b' },

@@ -1,4 +1,4 @@
-/** Sessions and events as the server would send them, for tests of the page's state. */
+/** Sessions and events in the form that the server sends, for tests of the page's state. */
 import type { EventFrame, Session } from '../../../web/client/types.ts';
 
 export const SESSION = 'session_1';
@@ -32,7 +32,7 @@ export const session = (over: Partial<Session> = {}): Session => ({
 type Distribute<F> = F extends EventFrame
   ? { type: F['type']; payload: Omit<F['payload'], 'agentId' | 'sessionId'>; agent?: string }
   : never;
-/** An event without what every frame repeats. */
+/** An event without the members that every frame repeats. */
 export type Draft = Distribute<EventFrame>;
 
 /** Numbers drafts as one stream. */

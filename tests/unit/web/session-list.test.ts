@@ -38,7 +38,7 @@ describe('the session list', () => {
     expect(idle.sessions[0]).toMatchObject({ busy: false, last_turn_reason: 'completed' });
   });
 
-  it('takes titles and prompts from events', () => {
+  it('updates titles and prompts from events', () => {
     const frame = frameMaker()({
       type: 'session.meta.updated',
       payload: { title: 'Hello', patch: { title: 'Hello', isCustomTitle: false, lastPrompt: 'hello there' } },
@@ -48,7 +48,7 @@ describe('the session list', () => {
     expect(first?.last_prompt).toBe('hello there');
   });
 
-  it('gains created sessions and loses archived ones', () => {
+  it('adds created sessions and removes archived ones', () => {
     const frame = frameMaker();
     const created = { ...session({ id: 'session_9' }) };
     const grown = applyToList(list, {
@@ -60,7 +60,7 @@ describe('the session list', () => {
     expect(applyToList(grown, archived).sessions.map(({ id }) => id)).not.toContain(SESSION);
   });
 
-  it('read anew keeps what came while the page was on its way', () => {
+  it('keeps events that arrived while it was re-read', () => {
     const frame = frameMaker();
     const asks = frame({
       type: 'event.session.work_changed',

@@ -1,4 +1,4 @@
-/** Subagents as the page shows them: which there are, how the calls that start them are drawn. */
+/** Subagents on the page: the displayed ones, and the views of the calls that start them. */
 import { describe, expect, it } from 'vitest';
 import type { TranscriptOp, TranscriptTask } from '../../../web/client/types.ts';
 import { shownSubagents } from '../../../web/features/subagents/agents.ts';
@@ -24,7 +24,7 @@ const ended = { state: 'completed' as const, endedAt: '2026-01-02T03:04:02.000Z'
 const shown = (...ops: TranscriptOp[]) => shownSubagents(viewOf(ops));
 
 describe('the subagents', () => {
-  it('are there from their start until the end of the turn in which they end', () => {
+  it('are displayed from their start until the end of the turn in which they end', () => {
     const first = [started(0, 1), run('agent-1'), run('agent-2', { detached: true })];
     expect(shown(...first)).toMatchObject([
       { id: 'agent-1', description: 'count', state: 'running', background: false },
@@ -36,7 +36,7 @@ describe('the subagents', () => {
     expect(shown(...over, started(1, 3))).toMatchObject([{ id: 'agent-2', state: 'running' }]);
   });
 
-  it('say why they failed, and what they are by the call that began them', () => {
+  it('have the reason of their failure, and the type of the call that started them', () => {
     const call = tool('t0.1', 'c', {
       name: 'Agent',
       input: { subagent_type: 'coder' },
@@ -49,17 +49,17 @@ describe('the subagents', () => {
     expect(shown(started(0, 1), run('agent-1', { ...failed, state: 'killed' }))).toMatchObject([{ profile: 'agent' }]);
   });
 
-  it('are shown by their newest run, once', () => {
+  it('are displayed a single time, by their newest run', () => {
     const again = run('agent-1', { taskId: 'task-2' });
     expect(shown(started(0, 1), run('agent-1', ended), again)).toMatchObject([{ id: 'agent-1', state: 'running' }]);
   });
 
-  it('are no commands', () => {
+  it('do not include commands', () => {
     expect(shown(started(0, 1), run('x', { kind: 'shell' }))).toEqual([]);
   });
 });
 
-it('the call that starts one shows its task', () => {
+it('the call that starts one displays its task', () => {
   const { ofCall, ofDisplay } = createToolViews([subagentViews]);
   const drawn = { verb: 'Agent', prose: true, body: { kind: 'task', text: 'Count the words', agents: [] } };
   const call = { name: 'Agent' };

@@ -1,4 +1,4 @@
-/** Swarms on the page: how the call is drawn, how its members stand, whether the mode is on. */
+/** Swarms on the page: the view of the call, the states of its members, whether the mode is on. */
 import { expect, it } from 'vitest';
 import type { TranscriptOp, TranscriptTask } from '../../../web/client/types.ts';
 import { shownSubagents } from '../../../web/features/subagents/agents.ts';
@@ -17,7 +17,7 @@ const ended: TranscriptOp = {
   meta: { agent: { phase: { kind: 'ended', turnId: 0, reason: 'failed', at: 1 } } },
 };
 
-it('a call is drawn by its members: those that go on, then the items', () => {
+it('a call is drawn by its members: the resumed ones, then the items', () => {
   const { ofCall } = createToolViews([swarmViews]);
   const input = { description: 'look', items: ['a', 'b'], resume_agent_ids: { 'agent-1': 'Go on' } };
   const named = [{ agentId: 'agent-1' }, { item: 'a' }, { item: 'b' }];
@@ -37,7 +37,7 @@ it('a call is drawn by its members: those that go on, then the items', () => {
   }
 });
 
-it('its members stand as the transcript tells', () => {
+it('its members have their states from the transcript', () => {
   const view = viewOf(
     [
       member('agent-1', { state: 'completed', description: 'a' }),
@@ -57,7 +57,7 @@ it('its members stand as the transcript tells', () => {
     ['b', 'failed', 'no'],
     ['c', 'aborted', 'interrupted'],
     ['d', 'waiting', '429 slow down'],
-    // It goes on by now.
+    // It has been resumed meanwhile.
     ['e', 'running', undefined],
     ['f', 'running', undefined],
     ['g', 'to come', undefined],
@@ -68,7 +68,7 @@ it('its members stand as the transcript tells', () => {
   ]);
 });
 
-it('each member is the agent that works on its item, in whatever order they begin', () => {
+it('each member is the agent that works on its item, for any order of their starts', () => {
   const long = 'x'.repeat(1200);
   const described = {
     'agent-2': 'b',
@@ -90,14 +90,14 @@ it('each member is the agent that works on its item, in whatever order they begi
   ]);
 });
 
-it('its members have no card of their own beside its', () => {
+it('its members have no separate cards', () => {
   const begun = turn(0, { startedAt: '2026-01-02T03:04:01.000Z' });
   expect(shownSubagents(viewOf([begun, member('agent-1'), member('agent-2', { taskId: 'task-2' })]))).toMatchObject([
     { id: 'agent-2' },
   ]);
 });
 
-it('the mode is on while the transcript says so', () => {
+it('the mode is on while the transcript has it', () => {
   const on: TranscriptOp = { op: 'meta.merge', meta: { modes: { swarm: { trigger: 'manual' } } } };
   expect(factsOf(viewOf([])).swarmMode).toBe(false);
   expect(factsOf(viewOf([on])).swarmMode).toBe(true);

@@ -1,4 +1,4 @@
-/** Tasks on the page: when they are read again, which can be moved, how they are shown. */
+/** Tasks on the page: when they are re-read, which can be moved, their display. */
 import { describe, expect, it } from 'vitest';
 import type { SessionTask, TranscriptTask } from '../../../web/client/types.ts';
 import { duration, isWaitedFor, shownTasks, taskChanges, waitingCalls } from '../../../web/features/tasks/tasks.ts';
@@ -16,7 +16,7 @@ const task = (id: string, more: Partial<SessionTask> = {}): SessionTask => ({
   ...more,
 });
 
-it('the list is read again when the transcript tells of another task, of its end or of its move behind', () => {
+it('the list is re-read when the transcript adds a task, or reports its end or its move to the background', () => {
   const told = (...tasks: Partial<TranscriptTask>[]) =>
     taskChanges(
       viewOf(

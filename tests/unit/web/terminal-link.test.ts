@@ -6,7 +6,7 @@ import { followTerminal } from '../../../web/features/terminals/link.ts';
 
 const ids = { session_id: 's1', terminal_id: 't1' };
 
-/** A terminal of the page on a server that answers when it is told to. */
+/** A terminal of the page on a fake server, whose replies the test triggers. */
 function setup({ isNew = false } = {}) {
   const asked: { type: string; payload: object; answer(error?: Error): Promise<void> }[] = [];
   let listener: SocketListener = {};
@@ -20,7 +20,7 @@ function setup({ isNew = false } = {}) {
       return new Promise((resolve, reject) => {
         const answer = async (error?: Error) => {
           if (error) reject(error);
-          // What an ack says nobody reads here.
+          // The link does not read the payload of an ack.
           else resolve(undefined as never);
           await new Promise((done) => setImmediate(done));
         };
@@ -76,7 +76,7 @@ function setup({ isNew = false } = {}) {
   };
 }
 
-it('attaches, draws what is replayed and what comes, and gives its size', async () => {
+it('attaches, draws replayed and live output, and sends its size', async () => {
   const { answer, output, screen } = setup();
   output(1);
   output(2);
@@ -86,7 +86,7 @@ it('attaches, draws what is replayed and what comes, and gives its size', async 
   expect(await answer('terminal_resize')).toEqual({ ...ids, cols: 100, rows: 40 });
 });
 
-it('goes on behind what it has when the line is back', async () => {
+it('resumes after its last frame when the connection is back', async () => {
   const { answer, output, screen, line, asked } = setup();
   output(1);
   await answer('terminal_attach');
@@ -100,7 +100,7 @@ it('goes on behind what it has when the line is back', async () => {
   expect(asked.map(({ type }) => type)).toEqual(['terminal_resize']);
 });
 
-it('clears the screen when the replay begins later, and has the program draw it anew', async () => {
+it('clears the screen when the replay starts later, and makes the program redraw it', async () => {
   const { answer, output, screen } = setup();
   output(7);
   output(8);
@@ -110,7 +110,7 @@ it('clears the screen when the replay begins later, and has the program draw it 
   expect(await answer('terminal_resize')).toMatchObject({ rows: 40 });
 });
 
-it('attaches again where frames are missing, and takes none that was sent before', async () => {
+it('reattaches when frames are missing, and drops frames that were sent before', async () => {
   const { answer, output, screen } = setup();
   output(1);
   await answer('terminal_attach');
@@ -124,7 +124,7 @@ it('attaches again where frames are missing, and takes none that was sent before
   expect(screen.join('')).toBe('1 2 3 ');
 });
 
-it('stops following while the screen is behind', async () => {
+it('detaches while the screen has too much undrawn output', async () => {
   const { answer, output, asked, draw, screen } = setup();
   await answer('terminal_attach');
   await answer('terminal_resize');
@@ -137,7 +137,7 @@ it('stops following while the screen is behind', async () => {
   expect(screen).toHaveLength(1);
 });
 
-it('tells what is drawn once more, of which nothing is to be answered, until it is drawn', async () => {
+it('is replaying until the replayed output is drawn, so that its queries stay unanswered', async () => {
   const { link, answer, output, draw } = setup();
   output(1);
   expect(link.isReplaying()).toBe(true);
@@ -149,20 +149,20 @@ it('tells what is drawn once more, of which nothing is to be answered, until it 
   expect(link.isReplaying()).toBe(false);
 });
 
-it('takes what is typed at all times', () => {
+it('sends input in every state', () => {
   const { link, output, inputs } = setup();
   output(1);
   link.input('\u0003');
   expect(inputs()).toEqual([{ ...ids, data: '\u0003' }]);
 });
 
-it('lets the first screen of a new terminal answer', () => {
+it('lets the first screen of a new terminal answer queries', () => {
   const { link, output } = setup({ isNew: true });
   output(1);
   expect(link.isReplaying()).toBe(false);
 });
 
-it('takes the size that another viewer gave, unless its own is on its way', async () => {
+it('applies the size of another viewer, unless its own resize is pending', async () => {
   const { link, answer, frame, told } = setup();
   const resized = (cols: number): TerminalFrame => ({
     type: 'terminal_resized',
@@ -179,7 +179,7 @@ it('takes the size that another viewer gave, unless its own is on its way', asyn
   expect(told).toEqual([[2, 10]]);
 });
 
-it('tells of the end, and of a terminal that is gone', async () => {
+it('reports the exit, and a terminal that does not exist any more', async () => {
   const { answer, frame, told } = setup();
   frame({ type: 'terminal_exit', ...ids, timestamp: '', payload: { exit_code: 3 } });
   await answer('terminal_attach', new ApiError(40414, 'no such terminal', { status: 200 }));

@@ -1,4 +1,4 @@
-/** Rows that the page makes of a transcript. */
+/** Rows that the page creates from a transcript. */
 import { describe, expect, it } from 'vitest';
 import { retryText, queueOf, runningTurn } from '../../../web/state/session-view.ts';
 import { createTimeline, isCompacting, undoCount, type Row } from '../../../web/state/timeline.ts';
@@ -9,7 +9,7 @@ const keys = (rows: readonly Row[]) => rows.map(({ key }) => key);
 const done = { state: 'completed' as const };
 
 describe('a turn', () => {
-  it('is its prompt, then a row for each step that has something to show', () => {
+  it('is its prompt, then a row for each step with visible frames', () => {
     const rows = rowsOf(
       turn(0, { attachmentIds: ['t0.att1'] }),
       step(0, 1, done),
@@ -25,7 +25,7 @@ describe('a turn', () => {
     ]);
   });
 
-  it('shows what came into it where it came: prompts whole, of tasks that ended a line', () => {
+  it('has its later input in order: whole prompts, one line for each ended task', () => {
     const rows = rowsOf(
       turn(0),
       step(0, 1),
@@ -40,7 +40,7 @@ describe('a turn', () => {
     ]);
   });
 
-  it('has no prompt when nobody wrote one, and none of one’s own when a job did', () => {
+  it('has no prompt row without a prompt, and one with a sender for a scheduled job', () => {
     expect(rowsOf(turn(0, { prompt: undefined, origin: { kind: 'other' } }))).toEqual([]);
     const payload = {
       kind: 'cron_job' as const,
@@ -58,7 +58,7 @@ describe('a turn', () => {
     ]);
   });
 
-  it('leaves out what a failed attempt wrote, and says why it waits', () => {
+  it('omits the output of a failed attempt, and has the reason of the wait', () => {
     const retry = {
       failedAttempt: 1,
       nextAttempt: 2,
@@ -77,7 +77,7 @@ describe('a turn', () => {
     expect(keys(createTimeline()(waiting))).toEqual(['t0', 't0.2']);
   });
 
-  it('says once why it failed, and how it was cut short', () => {
+  it('has its error a single time, and the reason of an interruption', () => {
     const notice = { level: 'error', message: '400 bad thing' };
     expect(rowsOf(turn(0, { state: 'failed', error: '400 bad thing' }), marker(1, 'notice', notice))).toMatchObject([
       { kind: 'prompt' },
@@ -90,8 +90,8 @@ describe('a turn', () => {
   });
 });
 
-describe('points of the timeline', () => {
-  it('are errors, refusals, what was taken back and compacted; others are not drawn', () => {
+describe('markers', () => {
+  it('are drawn for errors, refusals, undo and compaction only', () => {
     const result = { summary: 'S', compactedCount: 9, tokensBefore: 900, tokensAfter: 90 };
     const rows = rowsOf(
       turn(0, done),
@@ -115,7 +115,7 @@ describe('points of the timeline', () => {
     expect(rows).toHaveLength(5);
   });
 
-  it('say that compacting goes on until its end', () => {
+  it('report a running compaction until its end', () => {
     const state = transcript([turn(0, done), marker(1, 'compaction', { phase: 'started' })]);
     expect(isCompacting(state)).toBe(true);
     transcript([marker(2, 'compaction', { phase: 'blocked' })], state);
@@ -126,11 +126,11 @@ describe('points of the timeline', () => {
   });
 });
 
-describe('rows that were made before', () => {
+describe('existing rows', () => {
   const state = transcript([turn(0, done), step(0, 1, done), text('t0.1', 1, 'One'), turn(1), step(1, 1)]);
   const rowsAgain = createTimeline();
 
-  it('stay the same ones where nothing has changed', () => {
+  it('keep their identity if unchanged', () => {
     transcript([text('t1.1', 1, 'Tw')], state);
     const before = rowsAgain(state);
     const append = { type: 'frame' as const, turnId: 't1', stepId: 't1.1', frameId: 't1.1.f1' };
@@ -142,13 +142,13 @@ describe('rows that were made before', () => {
     expect(rowsAgain(state).at(-1)).toMatchObject({ running: false });
   });
 
-  it('go with what is removed', () => {
+  it('are removed with their items', () => {
     transcript([{ op: 'items.remove', ids: ['t1'] }], state);
     expect(keys(rowsAgain(state))).toEqual(['t0', 't0.1']);
   });
 });
 
-describe('taking back', () => {
+describe('undo', () => {
   const rows = rowsOf(
     turn(0, done),
     marker(1, 'compaction', { phase: 'completed' }),
@@ -159,19 +159,19 @@ describe('taking back', () => {
     frame('t3.1', { kind: 'text', frameId: 't3.1.f1', role: 'user', text: 'more' }),
   );
 
-  it('counts the prompts of people from the end, also those that came into a turn', () => {
+  it('counts the prompts of people from the end, also those within a turn', () => {
     expect(undoCount(rows, 't3.1.f1')).toBe(1);
     expect(undoCount(rows, 't3')).toBe(2);
     expect(undoCount(rows, 't1')).toBe(3);
   });
 
-  it('ends where the conversation was compacted', () => {
+  it('is unavailable before a compaction', () => {
     expect(undoCount(rows, 't0')).toBeUndefined();
     expect(undoCount(rows, 'gone')).toBeUndefined();
   });
 });
 
-it('a turn runs until its end, and prompts wait in their order', () => {
+it('a turn runs until its end, and queued prompts are in order', () => {
   const state = transcript([turn(0), marker(1, 'goal', {})]);
   const prompt = (promptId: string, status: 'running' | 'queued' | 'aborted') =>
     ({ op: 'prompt.upsert', prompt: { promptId, status, createdAt: '' } }) as const;

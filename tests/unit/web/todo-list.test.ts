@@ -1,4 +1,4 @@
-/** The todo list as the page reads it from the agent's calls. */
+/** The todo list that the page reads from the agent's calls. */
 import { expect, it } from 'vitest';
 import type { TranscriptOp } from '../../../web/client/types.ts';
 import {
@@ -21,7 +21,7 @@ const second: Todo[] = [
   { title: 'Write', status: 'in_progress' },
 ];
 
-it('is the list of the transcript, which goes back with an undo', () => {
+it('is the list of the transcript, and is restored by an undo', () => {
   const written = (todos: typeof first): TranscriptOp => ({
     op: 'todo.upsert',
     todo: { todoId: 'todo', items: todos },
@@ -31,7 +31,7 @@ it('is the list of the transcript, which goes back with an undo', () => {
   expect(currentTodos(viewOf([], { 'agent-1': [written(first)] }))).toEqual([]);
 });
 
-it('leaves out what is no todo', () => {
+it('omits invalid items', () => {
   const odd = [{ title: 'Read', status: 'done' }, { title: 'x', status: 'someday' }, { status: 'done' }, null, 'x'];
   expect(writtenTodos({ todos: odd })).toEqual([{ title: 'Read', status: 'done' }]);
   expect(printedTodos('Current todo list:\n  [done] Read\n  [someday] x\n')).toEqual([
@@ -39,7 +39,7 @@ it('leaves out what is no todo', () => {
   ]);
 });
 
-it('tells how far it is and what comes now', () => {
+it('has the progress and the current item', () => {
   expect(progressOf(second)).toEqual({ done: 1, total: 2, now: 'Write' });
   expect(progressOf([{ title: 'Read', status: 'done' }])).toEqual({ done: 1, total: 1, now: undefined });
 });

@@ -1,4 +1,4 @@
-/** Transcripts as the server would tell them, for tests of what the page makes of them. */
+/** Transcripts in the form that the server sends, for tests of the page's state. */
 import { applyOps } from '#server/transcript/reducer/apply.ts';
 import { emptyTranscript } from '#server/transcript/reducer/state.ts';
 import type { Frame, Interaction, Step, TranscriptOp, TranscriptState } from '../../../web/client/types.ts';
@@ -20,7 +20,7 @@ export function step(turnId: number, ordinal: number, over: Partial<Omit<Step, '
   return { op: 'step.upsert', turnId: `t${turnId}`, step: { kind: 'step', ...header, ...over } };
 }
 
-/** Into a step named as `t0.1`. */
+/** Adds a frame to a step named as `t0.1`. */
 export const frame = (stepId: string, one: Frame): TranscriptOp => ({
   op: 'frame.upsert',
   turnId: stepId.split('.')[0] ?? '',
@@ -51,13 +51,13 @@ export const asked = (interaction: Omit<Interaction, 'state'> & Partial<Interact
   interaction: { state: 'pending', ...interaction },
 });
 
-/** The state that operations make; changed in place when one is given. */
+/** The state after the operations; a given state is mutated. */
 export function transcript(ops: readonly TranscriptOp[], from: TranscriptState = emptyTranscript()): TranscriptState {
   applyOps(from, ops);
   return from;
 }
 
-/** A session whose agents have been told these operations. */
+/** A session whose agents have received these operations. */
 export function viewOf(
   main: readonly TranscriptOp[],
   others: Record<string, readonly TranscriptOp[]> = {},

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { unifiedLines } from '../../../web/render/unified-diff.ts';
 
-it('draws what git prints', () => {
+it('draws the output of git', () => {
   const root = mkdtempSync(join(tmpdir(), 'service-code-diff-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
   for (const side of ['old', 'new']) mkdirSync(join(root, side));

@@ -6,7 +6,7 @@ import { createToolViews } from '../../../web/render/tool-view.ts';
 const { ofCall } = createToolViews([webViews]);
 const searched = (output?: string) => ofCall({ name: 'WebSearch', input: { query: 'wheels' }, output });
 
-it('a search is a list of links once it has found something', () => {
+it('a search is a list of links when it has results', () => {
   const summary = { verb: 'Search the web', subject: 'wheels', prose: true };
   const output = [
     'Title: On wheels\nSite: A\nDate: 2020\nURL: https://a.example/\nSnippet: They turn. --- Title: x',
