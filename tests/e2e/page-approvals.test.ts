@@ -1,4 +1,4 @@
-/** When a card of the page accepts an answer: held keys, the moment after it was drawn, the end of long text. */
+/** Conditions under which a card accepts an answer: held keys, the time after it was drawn, the end of long text. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { usePage } from '#support/browser.ts';
@@ -25,7 +25,7 @@ interface Call {
   args: unknown;
 }
 
-/** The page shows a session whose model makes these calls in one step. */
+/** Opens a session on the page whose model makes these calls in one step. */
 async function ask(...calls: Call[]) {
   const session = await built.newSession();
   built.base.model.enqueue({ calls });
@@ -36,17 +36,17 @@ async function ask(...calls: Call[]) {
   await card().or(questions()).first().waitFor(visible);
 }
 
-/** How many answers the page has sent; the calls of a step run after all of them are answered. */
+/** The number of answers that the page has sent; the calls of a step run after all of them are answered. */
 const sent = () => requests.filter((request) => /^POST .*\/approvals\//.test(request)).length;
 const answers = () => requests.filter((request) => /^POST .*\/questions\//.test(request)).length;
-/** A call that asks and does not wait, so several questions are open at once. */
+/** A question in the background, so that several can be open at the same time. */
 const question = (text: string) => ({
   name: 'AskUserQuestion',
   args: { questions: [{ question: text, options: [{ label: 'Yes' }, { label: 'No' }] }], background: true },
 });
 const skip = (at = 0) => questions().nth(at).getByRole('button', { name: 'Skip' });
 const canSkip = (at = 0) => expect.poll(() => skip(at).isEnabled()).toBe(true);
-/** Cards count as not drawn in a hidden tab, so none becomes ready. */
+/** In a hidden tab cards count as not drawn, so none becomes ready. */
 const hide = (state: string) =>
   page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })`);
 const touches = () =>
@@ -90,7 +90,7 @@ it('accepts no key and no click before a card was drawn for 500 ms; two presses 
   expect(sent()).toBe(2);
 });
 
-it('needs the release of a key before the next card answers to it, also where no event is a repeated one', async () => {
+it('requires the release of a key before the next card reacts to it, also where no event is a repeated one', async () => {
   const send = (type: string) =>
     page.evaluate(`window.dispatchEvent(new KeyboardEvent('${type}', { code: 'KeyY', altKey: true }))`);
   await ask(...touches());
@@ -107,7 +107,7 @@ it('needs the release of a key before the next card answers to it, also where no
   expect(sent()).toBe(2);
 });
 
-it.each(['Control+Alt+y', 'Meta+Alt+y', 'y', 'Alt+Shift+x'])('does not answer to %s', async (keys) => {
+it.each(['Control+Alt+y', 'Meta+Alt+y', 'y', 'Alt+Shift+x'])('does not react to %s', async (keys) => {
   await ask(...touches());
   await canApprove();
   await page.keyboard.press(keys);
@@ -118,7 +118,7 @@ it.each(['Control+Alt+y', 'Meta+Alt+y', 'y', 'Alt+Shift+x'])('does not answer to
   expect(sent()).toBe(1);
 });
 
-it('on a Mac answers to Option+Y only while no text is written', async () => {
+it('on a Mac reacts to Option+Y only while no text is written', async () => {
   await page.addInitScript("Object.defineProperty(navigator, 'platform', { value: 'MacIntel' })");
   await page.reload();
   await ask(...touches());

@@ -1,4 +1,4 @@
-/** What the page shows of answers and changes that came from elsewhere, such as from a command of the model. */
+/** Display of answers and changes by other clients, such as a command of the model. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -35,7 +35,7 @@ const send = async (method, path, body) =>
 (async () => { ${body} })();
 `;
 
-/** The page shows a session whose model runs the program with a command, then `next`. */
+/** Opens a session on the page whose model runs the program with a command, then the calls of `next`. */
 async function run(session: string, command: string, body: string, next: object[]) {
   await writeFile(join(built.base.project, 'tests.cjs'), script(built.base.home, built.server.url, body));
   built.base.model.enqueue({ calls: [{ name: 'Bash', args: { command } }] });
@@ -47,7 +47,7 @@ async function run(session: string, command: string, body: string, next: object[
   await approve();
 }
 
-/** Gives the client of the program a name with a blank that is none. */
+/** Gives the client of the program a name with a no-break space, which looks like a blank. */
 const NAMED = "headers['x-service-client-name'] = 'the\\u00a0page';";
 const answerAll = (session: string) => `
     for (;;) {
@@ -63,7 +63,7 @@ const allowAll = (session: string) =>
 const BEHIND = '(node tests.cjs > /dev/null 2>&1 &) ; echo tests ok';
 const NEXT = [{ calls: [{ name: 'Bash', args: { command: 'touch mark' } }] }, { text: 'All is done.' }];
 
-it('shows that a command has answered the next approval', async () => {
+it('displays that a command has answered the next approval', async () => {
   const session = await built.newSession();
   await run(session, BEHIND, answerAll(session), NEXT);
   await page.getByText('All is done.').waitFor(visible);
@@ -75,7 +75,7 @@ it('shows that a command has answered the next approval', async () => {
   await second.getByText('Approved by curl/8.5 (127.0.0.1), not from this page').waitFor(visible);
 });
 
-it('raises a notice when a command allows itself everything, until it is dismissed', async () => {
+it('raises a notice when a command sets the mode to yolo, until it is dismissed', async () => {
   const session = await built.newSession();
   await run(session, 'node tests.cjs', allowAll(session), [{ text: 'All is done.' }]);
   const text = /was set to yolo while a command was running, by curl\/8\.5 \(127\.0\.0\.1\)\./;
@@ -89,13 +89,13 @@ it('raises a notice when a command allows itself everything, until it is dismiss
   await page.reload();
   await page.getByText('All is done.').waitFor(visible);
   expect(await notices().count()).toBe(0);
-  // It stays in the conversation.
+  // The marker stays in the conversation.
   await page.getByText(text).waitFor(visible);
 });
 
-it('keeps the notice when the command takes the conversation back, and after many more turns', async () => {
+it('keeps the notice when the command undoes the conversation, and after many more turns', async () => {
   const session = await built.newSession();
-  // What the command leaves behind waits for the turn's end, allows itself everything and removes the traces.
+  // The background process waits for the end of the turn, sets the mode to yolo and removes the traces.
   const later = `
     for (;;) {
       const { data } = await send('GET', '/sessions/${session}');
@@ -120,7 +120,7 @@ it('keeps the notice when the command takes the conversation back, and after man
   await notices().waitFor(hidden);
 });
 
-it('does not take a command for the page that sends what it can read of it', async () => {
+it('does not mistake a command for the page when it sends the identity that it can read', async () => {
   const session = await built.newSession();
   const pass = `
     const { data } = await send('GET', '/sessions/${session}/transcript?agent_id=main');
@@ -147,7 +147,7 @@ it('does not take a command for the page that sends what it can read of it', asy
   expect(await rows.first().innerText()).not.toContain('not from this page');
 });
 
-it('raises a notice when what a command left behind allows itself everything', async () => {
+it('raises a notice when a background process of a command sets the mode to yolo', async () => {
   const session = await built.newSession();
   const later = `
     await new Promise((resolve) => setTimeout(resolve, 5000));
@@ -159,7 +159,7 @@ it('raises a notice when what a command left behind allows itself everything', a
     .waitFor(visible);
 });
 
-it('shows a change of settings and of trust by another client, and not its own', async () => {
+it('displays a change of settings and of trust by another client, and not its own', async () => {
   const session = await built.newSession();
   await page.goto(`${built.server.url}/#/s/${session}`);
   await field().waitFor(visible);
@@ -176,7 +176,7 @@ it('shows a change of settings and of trust by another client, and not its own',
   expect(await page.content()).not.toContain('set by');
 });
 
-it('shows a question that another client answered', async () => {
+it('displays a question that another client answered', async () => {
   const session = await built.newSession();
   const question = {
     question: 'Which?',
@@ -200,7 +200,7 @@ it('shows a question that another client answered', async () => {
   await page.getByText('Answered by node (127.0.0.1), not from this page').waitFor(visible);
 });
 
-it('shows nothing of the kind for its own answers', async () => {
+it('displays no notice for its own answers', async () => {
   const session = await built.newSession();
   await run(session, 'node tests.cjs', '', [{ text: 'All is done.' }]);
   await page.getByText('All is done.').waitFor(visible);

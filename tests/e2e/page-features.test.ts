@@ -1,4 +1,4 @@
-/** Questions, the todo list, plans and goals: the built page on the built server, with a scripted model behind it. */
+/** Questions, the todo list, plans and goals: the built page on the built server, with a scripted model. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,7 +57,7 @@ const ended = async () => {
   await page.getByRole('button', { name: 'Stop', exact: true }).waitFor(hidden);
 };
 
-/** What the model was told of the answers. */
+/** The answers that the model received. */
 function told(): unknown {
   const messages = z
     .array(z.looseObject({ role: z.string(), content: z.unknown().optional() }))
@@ -86,7 +86,7 @@ async function openQuestion() {
   return { ...question, path: `/sessions/${session}/questions/${question.question_id}` };
 }
 
-it('answers several questions at once, and shows what was answered', async () => {
+it('answers several questions together, and displays the answers', async () => {
   await prompt(ask(store, scope, { ...store, question: 'Sure?' }));
   await card().waitFor(visible);
   await page.getByText('Waiting for your answer').waitFor(visible);
@@ -109,7 +109,7 @@ it('answers several questions at once, and shows what was answered', async () =>
   await asked().getByText('No answer').waitFor(visible);
 });
 
-it('keeps an open question over a reload, and takes a text of one’s own', async () => {
+it('keeps an open question over a reload, and accepts a free text', async () => {
   await prompt(ask(store));
   await card().waitFor(visible);
   await page.reload();
@@ -120,7 +120,7 @@ it('keeps an open question over a reload, and takes a text of one’s own', asyn
   expect(told()).toEqual({ answers: { 'Which store?': 'a drawer' } });
 });
 
-it('skips a question, and the agent goes on', async () => {
+it('skips a question, and the agent continues', async () => {
   await prompt(ask(store));
   await card().getByRole('button', { name: 'Skip' }).click();
   await card().waitFor(hidden);
@@ -129,7 +129,7 @@ it('skips a question, and the agent goes on', async () => {
   expect(await page.getByRole('alert').count()).toBe(0);
 });
 
-it('takes the card away when another client answers', async () => {
+it('removes the card when another client answers', async () => {
   await prompt(ask(store));
   await card().waitFor(visible);
   const { path, questions } = await openQuestion();
@@ -142,7 +142,7 @@ it('takes the card away when another client answers', async () => {
   await asked().getByText('Postgres').waitFor(visible);
 });
 
-it('says so when another client was faster', async () => {
+it('reports that another client was faster', async () => {
   await prompt(ask(store));
   await card().waitFor(visible);
   const { path } = await openQuestion();
@@ -158,7 +158,7 @@ it('says so when another client was faster', async () => {
   expect(told()).toMatchObject({ answers: {} });
 });
 
-it('takes the card away when the turn is stopped', async () => {
+it('removes the card when the turn is stopped', async () => {
   await prompt(ask(store));
   await card().waitFor(visible);
   await page.keyboard.press('Escape');
@@ -166,7 +166,7 @@ it('takes the card away when the turn is stopped', async () => {
   await page.getByRole('log').getByText('Stopped.').waitFor(visible);
 });
 
-it('shows the todo list above the composer while something is left of it', async () => {
+it('displays the todo list above the composer until it is finished', async () => {
   const todo = (...statuses: string[]) => [
     {
       name: 'TodoList',
@@ -186,7 +186,7 @@ it('shows the todo list above the composer while something is left of it', async
   await strip.waitFor(hidden);
 });
 
-it('switches plan mode, shows a plan and sends what is chosen', async () => {
+it('switches plan mode, displays a plan and sends the selected answer', async () => {
   const plan = page.getByRole('button', { name: 'Plan', exact: true });
   await plan.click();
   await page.locator('button[aria-pressed="true"]', { hasText: 'Plan' }).waitFor(visible);
@@ -223,7 +223,7 @@ it('switches plan mode, shows a plan and sends what is chosen', async () => {
   await page.locator('button[aria-pressed="false"]', { hasText: 'Plan' }).waitFor(visible);
 });
 
-it('switches swarm mode, and shows the members of a swarm', async () => {
+it('switches swarm mode, and displays the members of a swarm', async () => {
   await page.getByRole('button', { name: 'Swarm', exact: true }).click();
   await page.getByRole('button', { name: 'Swarm', exact: true, pressed: true }).waitFor(visible);
   model.answerBy(({ body }) => {
@@ -248,7 +248,7 @@ it('switches swarm mode, and shows the members of a swarm', async () => {
   await page.locator('[data-agent]').waitFor(hidden);
 });
 
-it('sets a goal, pauses it, and shows it until it is reached', async () => {
+it('sets a goal, pauses it, and displays it until it is reached', async () => {
   const strip = page.locator('details[aria-label="Goal"]');
   await page.getByRole('button', { name: 'Set a goal' }).click();
   await page.getByRole('textbox', { name: 'Objective' }).fill('Ship it');
@@ -265,7 +265,7 @@ it('sets a goal, pauses it, and shows it until it is reached', async () => {
   await strip.waitFor(hidden);
 });
 
-it('shows an image that the agent looks at, smaller than it is, and again when the page is read anew', async () => {
+it('displays an image of a tool result scaled down, also after a reload', async () => {
   await writeFile(join(root, 'wide.png'), blankPng(3000, 400));
   await prompt([{ name: 'ReadMediaFile', args: { path: join(root, 'wide.png') } }]);
   await ended();

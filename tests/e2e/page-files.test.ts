@@ -1,4 +1,4 @@
-/** The panel of files and what a prompt brings along: the built page on the built server, with a scripted model. */
+/** The panel of files and the attachments of a prompt: the built page on the built server, with a scripted model. */
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -64,7 +64,7 @@ beforeEach(async () => {
   await item('src').waitFor(visible);
 });
 
-it('shows the tree with git marks, a file with colours, and its difference', async () => {
+it('displays the tree with git marks, a file with colours, and its difference', async () => {
   expect(await item('.git').count()).toBe(0);
   await item('src').getByRole('button').click();
   await item('hello.ts').getByTitle('modified').waitFor(visible);
@@ -79,7 +79,7 @@ it('shows the tree with git marks, a file with colours, and its difference', asy
   await page.getByRole('button', { name: 'Close the file' }).click();
 });
 
-it('follows what changes on the disk', async () => {
+it('follows changes on the disk', async () => {
   await item('src').getByRole('button').click();
   await item('deep').waitFor(visible);
   await writeFile(join(project, 'src/new.txt'), 'first\n');
@@ -106,7 +106,7 @@ it('finds a file by parts of its path', async () => {
   await page.getByRole('button', { name: 'Close the file' }).click();
 });
 
-it('completes a path behind an @, by keyboard alone', async () => {
+it('completes a path after an @, with the keyboard only', async () => {
   await field().fill('look at ');
   await field().press('End');
   await page.keyboard.type('@hel');
@@ -117,13 +117,13 @@ it('completes a path behind an @, by keyboard alone', async () => {
   await list.waitFor({ state: 'detached' });
   await page.keyboard.type('@de');
   await list.getByRole('option', { name: 'src/deep/' }).waitFor(visible);
-  // Put away, the list stays away, and the turn's key is not meant.
+  // After Escape the list stays closed, and the key does not stop the turn.
   await page.keyboard.press('Escape');
   await list.waitFor({ state: 'detached' });
   expect(await field().inputValue()).toBe('look at @src/hello.ts @de');
 });
 
-it('brings dropped files along with a prompt', async () => {
+it('sends dropped files with a prompt', async () => {
   const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
   const data = await page.evaluateHandle(`(() => {
     const transfer = new DataTransfer();

@@ -1,4 +1,4 @@
-/** The conversation on the page: taken back, copied, compacted, long, of several agents; a scripted model behind it. */
+/** The conversation on the page: undo, fork, compaction, long conversations, several agents; with a scripted model. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,7 +63,7 @@ const idle = (id = session) =>
     .poll(async () => (await server.api('GET', `/sessions/${id}`)).data, { interval: 20 })
     .toMatchObject({ busy: false, main_turn_active: false });
 
-/** A turn that the page did not ask for. */
+/** A turn that another client started. */
 async function turn(text: string, ...scripts: Script[]) {
   for (const script of scripts.length ? scripts : [{ text: `Answer to ${text}` }]) model.enqueue(script);
   await server.api('POST', `/sessions/${session}/prompts`, { content: [{ type: 'text', text }] });
@@ -76,7 +76,7 @@ async function send(text: string) {
   await expect.poll(() => field().inputValue()).toBe('');
 }
 
-it('takes a prompt back with all that followed, and gives its text to be written anew', async () => {
+it('undoes a prompt and everything after it, and returns its text to the composer', async () => {
   for (const text of ['one', 'two', 'three']) await turn(text);
   await log().getByText('Answer to three').waitFor(visible);
   await field().fill('after all');
@@ -93,7 +93,7 @@ it('takes a prompt back with all that followed, and gives its text to be written
   expect(JSON.stringify(model.requests.at(-1)?.body['messages'])).not.toContain('Answer to two');
 });
 
-it('goes on in a copy, and shows children below their parent', async () => {
+it('continues in a fork, and lists children below their parent', async () => {
   await turn('one');
   await log().getByText('Answer to one').waitFor(visible);
   await page.getByRole('button', { name: 'Fork', exact: true }).click();
@@ -115,7 +115,7 @@ it('goes on in a copy, and shows children below their parent', async () => {
   expect(await at(idSchema.parse(data).id)).toBe((await at(source)) + 1);
 });
 
-it('compacts the conversation, says so meanwhile, and shows what is left of it for the model', async () => {
+it('compacts the conversation, displays that meanwhile, and displays the summary', async () => {
   await turn('one');
   await turn('two');
   const held = model.enqueue({ text: 'They said one and two.', hold: true });
@@ -132,14 +132,14 @@ it('compacts the conversation, says so meanwhile, and shows what is left of it f
   await marker.waitFor(visible);
   await page.getByText('Compacting the conversation').waitFor(hidden);
   await log().getByText('Answer to two').waitFor(visible);
-  // What the model no longer has cannot be taken back.
+  // Compacted prompts cannot be undone.
   expect(await log().getByRole('button', { name: 'Take back to here' }).count()).toBe(0);
   await page.reload();
   await marker.click();
   await log().getByText('They said one and two.').waitFor(visible);
 });
 
-it('still shows after a reload why a turn failed', async () => {
+it('still displays after a reload why a turn failed', async () => {
   await turn('one', { status: 400, error: 'the key is no good' });
   for (let loads = 0; loads < 2; loads += 1) {
     await log().getByRole('alert').getByText('the key is no good').waitFor(visible);
@@ -148,7 +148,7 @@ it('still shows after a reload why a turn failed', async () => {
   }
 });
 
-it('shows what a subagent does while it works, and behind its call ever after', async () => {
+it('displays the work of a subagent while it runs, and afterwards below its call', async () => {
   const call = {
     name: 'Agent',
     args: { description: 'count words', prompt: 'Count the words', subagent_type: 'coder' },
@@ -171,7 +171,7 @@ it('shows what a subagent does while it works, and behind its call ever after', 
   await inside.getByText('I count and find two words').waitFor(visible);
 });
 
-it('asks what a subagent wants to be asked', async () => {
+it('displays the approval that a subagent requests', async () => {
   const call = { name: 'Agent', args: { description: 'list', prompt: 'List', subagent_type: 'coder' } };
   for (const calls of [[call], [{ name: 'Bash', args: { command: 'touch made.txt' } }]]) model.enqueue({ calls });
   await send('go');
@@ -186,7 +186,7 @@ it('asks what a subagent wants to be asked', async () => {
   await log().getByText('All is said.').waitFor(visible);
 });
 
-it('lists what runs behind: it is stopped there, and what is waited for is moved there', async () => {
+it('lists background tasks and stops them, and moves foreground tasks to the background', async () => {
   await page.getByLabel('Permission mode').selectOption('yolo');
   const strip = page.locator('details[aria-label="Tasks"]');
   const bash = (args: object) => [{ name: 'Bash', args: { description: 'Wait', ...args } }];
@@ -215,7 +215,7 @@ it('lists what runs behind: it is stopped there, and what is waited for is moved
   await idle();
 });
 
-it('reads a long conversation piece by piece, draws what is in sight, and keeps one’s place', async () => {
+it('reads a long conversation page by page, draws the visible part, and keeps the scroll position', async () => {
   const TURNS = 70;
   for (let number = 1; number <= TURNS; number += 1) await turn(`Prompt ${number}.`);
   await page.reload();
@@ -223,7 +223,7 @@ it('reads a long conversation piece by piece, draws what is in sight, and keeps 
   const drawn = log().locator('[data-index]');
   expect(await drawn.count()).toBeLessThan(40);
 
-  // Older turns come in above what is read, which stays where it is.
+  // Older turns are inserted above the visible part, which does not move.
   let release = () => {};
   const gate = new Promise<void>((resolve) => (release = resolve));
   await page.route('**/transcript?*before_turn=*', async (route) => {
@@ -243,7 +243,7 @@ it('reads a long conversation piece by piece, draws what is in sight, and keeps 
   expect(Math.abs(((await place())?.y ?? 0) - (before?.y ?? 0))).toBeLessThan(3);
   await page.unroute('**/transcript?*before_turn=*');
 
-  // What streams below does not carry away who reads above.
+  // Output that streams below does not move the scroll position.
   const stop = model.enqueue({ text: ['Streaming. ', 'More of it. '.repeat(50)], hold: true });
   const top = () => log().evaluate((element) => element.scrollTop);
   const seen = await top();
@@ -256,7 +256,7 @@ it('reads a long conversation piece by piece, draws what is in sight, and keeps 
   stop.release();
   await idle();
 
-  // Up to the first one.
+  // Scrolls up to the first turn.
   for (let wheels = 0; wheels < 200 && !(await log().getByText('Prompt 1.', { exact: true }).count()); wheels += 1) {
     await log().evaluate((element) => (element.scrollTop = 0));
     await page.waitForTimeout(20);
@@ -265,7 +265,7 @@ it('reads a long conversation piece by piece, draws what is in sight, and keeps 
   expect(await drawn.count()).toBeLessThan(40);
 });
 
-it('comes back to a session as it was left: what was written, and where one was reading', async () => {
+it('returns to a session with its unsent prompt and its scroll position', async () => {
   for (let number = 1; number <= 12; number += 1) await turn(`Prompt ${number}.`);
   await log().getByText('Answer to Prompt 12.').waitFor(visible);
   await log().evaluate((element) => (element.scrollTop = 300));

@@ -1,4 +1,4 @@
-/** Links in the text of a model: which ones open, and what is visible of where they lead. */
+/** Links in the text of a model: which ones open, and the visible part of their targets. */
 import type { Page } from 'playwright-core';
 import { expect, it, onTestFinished } from 'vitest';
 import { usePage } from '#support/browser.ts';
@@ -13,7 +13,7 @@ usePage(
   (opened) => ({ page } = opened),
 );
 
-/** Draws `text` as the answer of a model. Returns what is visible, and the targets of its links. */
+/** Draws `text` as the answer of a model. Returns the visible text, and the targets of its links. */
 async function draw(text: string) {
   const session = await built.newSession();
   built.base.model.enqueue({ text: `${text}\n\nthe end` });
@@ -68,7 +68,7 @@ it('links lead to pages of other hosts and to mail addresses, and show their hos
   );
 });
 
-it('everything else is text', async () => {
+it('all other links are text', async () => {
   const { host: own, port } = new URL(built.server.url);
   const { shown, links } = await draw(
     [

@@ -12,7 +12,7 @@ import { spawnServer } from '#support/server.ts';
 const visible = { state: 'visible' } as const;
 const hidden = { state: 'hidden' } as const;
 
-it('asks for trust, adds a server, signs in to it, edits and removes it', async () => {
+it('requests trust, adds a server, signs in to it, edits and removes it', async () => {
   const root = await mkdtemp(join(tmpdir(), 'service-code-page-'));
   onTestFinished(() => rm(root, { recursive: true, force: true }));
   const guarded = await startOAuthMcpServer();
@@ -27,7 +27,7 @@ it('asks for trust, adds a server, signs in to it, edits and removes it', async 
   const { page, errors } = await openPage(browser, server);
   const { data } = await server.api('POST', '/sessions', { metadata: { cwd: join(root, 'project') } });
   const { id } = z.object({ id: z.string() }).parse(data);
-  // It counts as loaded from here on.
+  // From this update on the session is loaded.
   await server.api('POST', `/sessions/${id}/profile`, { title: 'Servers' });
   await page.goto(`${server.url}/#/s/${id}`);
   await page.reload();

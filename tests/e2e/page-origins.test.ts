@@ -1,4 +1,4 @@
-/** Pages of other sites and a server, mostly without credentials, in a real browser; what the server's own page still does. */
+/** Pages of other sites against a server, mostly without credentials, in a real browser; and the server's own page. */
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
@@ -23,7 +23,7 @@ let others: Server;
 let port: number;
 let page: Page;
 
-/** Shows in the title of the document that it runs in. */
+/** Sets the title of the document that it runs in, as evidence. */
 const SCRIPT = "document.title = 'Ran'";
 
 const content = (name: string) => `${server.url}/api/v1/fs:content?path=${encodeURIComponent(join(project, name))}`;
@@ -72,7 +72,7 @@ afterEach(async () => {
   await server.close();
 });
 
-/** Texts of the frames in a page; those that the browser refused to show have none of ours. */
+/** Titles of the frames in a page; a frame that the browser refused has none of the server's titles. */
 const framed = async (): Promise<string[]> =>
   Promise.all(
     page
@@ -86,7 +86,7 @@ describe('with --dangerous-bypass-auth', () => {
 
   // Another port of the same host is the same site, another name is not.
   it.each(['127.0.0.1', 'localhost'])(
-    'a page of %s runs nothing in this origin and frames nothing of it',
+    'a page of %s runs no script in this origin and frames no page of it',
     async (host) => {
       await page.goto(`http://${host}:${port}/page`, { waitUntil: 'load' });
       expect(await page.title()).toBe('Another site');
@@ -107,7 +107,7 @@ describe('with --dangerous-bypass-auth', () => {
     expect(await page.title()).toBe('Evil');
   });
 
-  it('the page shows an image of the session, and a file is downloaded', async () => {
+  it('the page displays an image of the session, and a file is downloaded', async () => {
     const { data } = await server.api('POST', '/sessions', { metadata: { cwd: project } });
     const { id } = z.object({ id: z.string() }).parse(data);
     const form = new FormData();
@@ -153,7 +153,7 @@ describe('with credentials, on loopback', () => {
   beforeEach(() => start('', []));
 
   it('an editor frames the page, which runs under its policy', async () => {
-    // Of the same site, another origin: to frames of other sites this browser gives no storage.
+    // The frame is of the same site, but another origin: this browser grants no storage to frames of other sites.
     await page.goto(`http://127.0.0.1:${port}/page`);
     await expect.poll(framed).toContain('Service Code');
     const inFrame = page.frameLocator(`iframe[src="${server.url}/"]`);

@@ -12,10 +12,10 @@ import { spawnServer } from '#support/server.ts';
 const visible = { state: 'visible' } as const;
 const hidden = { state: 'hidden' } as const;
 
-it('tells what has no effect after the first prompt, and trusts its directory or leaves it', async () => {
+it('lists settings without effect after the first prompt, and trusts their directory or leaves it', async () => {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'service-code-page-')));
   onTestFinished(() => rm(root, { recursive: true, force: true }));
-  // The name contains a character that draws nothing.
+  // The name contains an invisible character.
   const project = join(root, 'pro\u200bject');
   await mkdir(join(project, 'inner'), { recursive: true });
   execFileSync('git', ['init', '--quiet', project]);
@@ -37,7 +37,7 @@ it('tells what has no effect after the first prompt, and trusts its directory or
   await question.getByText('local.toml has no effect').waitFor(visible);
   await question.locator('code').getByText('pro<U+200B>ject').waitFor(visible);
 
-  // Refused, it is not shown again in this tab.
+  // After a refusal it is not displayed again in this tab.
   await question.getByRole('button', { name: 'Not now' }).click();
   await question.waitFor(hidden);
   const forget =

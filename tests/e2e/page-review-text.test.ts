@@ -1,4 +1,4 @@
-/** What cards that request consent look like: calls that try to look like another one, and texts that stay unmarked. */
+/** Rendering of cards that request consent: calls that try to look like another one, and texts that stay unmarked. */
 import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -9,7 +9,7 @@ import { hostile } from '#support/mcp-talk.ts';
 
 const OLD = 'old\n';
 const built = useBuiltServer(async ({ home, project }) => {
-  // Without the rules these calls run without a question.
+  // Without the rules these calls run without an approval.
   const rules = ['FetchURL', 'Agent'].map((tool) => `[[permission.rules]]\ndecision = "ask"\npattern = "${tool}"\n`);
   await appendFile(join(home, 'config.toml'), `\n${rules.join('')}`);
   await writeFile(join(home, 'mcp.json'), JSON.stringify({ mcpServers: { free: hostile() } }));
@@ -31,7 +31,7 @@ interface Call {
   args: Record<string, unknown>;
 }
 
-/** Opens a session on the page whose model makes these calls, one a step, and waits for the card of the last one. */
+/** Opens a session whose model makes these calls, one in each step, and waits for the card of the last one. */
 async function ask(...calls: Call[]) {
   const session = await built.newSession();
   for (const call of calls) built.base.model.enqueue({ calls: [call] });
@@ -124,7 +124,7 @@ it('marks hidden characters of a diff, and leaves its tabs and Hebrew unmarked',
 
 const planCard = () => page.getByRole('group', { name: 'Plan', exact: true });
 
-/** Opens a session on the page whose model shows this plan, and waits for its card. */
+/** Opens a session on the page whose model presents this plan, and waits for its card. */
 async function askPlan(text: string, options: { label: string }[] = []) {
   const { model } = built.base;
   const session = await built.newSession();
@@ -151,7 +151,7 @@ it('marks hidden characters of a plan and of its options, those of character ref
   expect(await planCard().locator('mark').count()).toBe(6);
 });
 
-/** Evaluates to the characters of a single line from left to right, as they are drawn. */
+/** Evaluates to the characters of a single line from left to right, in their visual order. */
 const drawnIn = (selector: string) => `(() => {
   const element = document.querySelector(${JSON.stringify(selector)});
   const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);

@@ -43,7 +43,7 @@ const field = () => page.getByRole('textbox', { name: 'Prompt' });
 const screen = () => page.getByRole('tabpanel').filter({ visible: true });
 const panelButton = () => page.getByRole('button', { name: 'Terminal', exact: true });
 const tabs = () => page.getByRole('tablist', { name: 'Terminals' }).getByRole('tab');
-/** Lines of the screen, the empty ones left out. */
+/** Lines of the screen, without empty ones. */
 const lines = async () =>
   (await screen().locator('.xterm-rows > div').allInnerTexts())
     .map((line) => line.trim())
@@ -60,7 +60,7 @@ async function type(text: string) {
 }
 const shows = (line: string) => expect.poll(lines).toContain(line);
 
-it('loads when it is opened, runs the shell, and is there again after a reload and a broken line', async () => {
+it('loads when it is opened, runs the shell, and is restored after a reload and a broken connection', async () => {
   const chunks = () => requests.filter((request) => /TerminalPanel/.test(request));
   let cut = async () => {};
   await page.routeWebSocket(/\/api\/v1\/ws$/, (line) => {
@@ -88,14 +88,14 @@ it('loads when it is opened, runs the shell, and is there again after a reload a
   await shows('e54f');
   await type('echo g$((6 * 10))h');
   await shows('g60h');
-  // Nothing is there twice.
+  // No output is duplicated.
   expect((await lines()).filter((line) => line === 'c48d')).toHaveLength(1);
 });
 
-it('answers what a program asks of its screen once, and not when it is drawn again', async () => {
+it('answers the terminal queries of a program a single time, and not when they are replayed', async () => {
   await openPanel();
   const answers = async () => (await lines()).filter((line) => line.includes('^[['));
-  // A status, a cursor, two modes; the terminal shows what is typed into `cat`.
+  // A status, a cursor, two modes; the terminal echoes the input of `cat`.
   await type(`printf '\\033[c\\033[6n\\033[?25$p\\033P$qm\\033\\\\\\033]11;?\\007'; cat`);
   await expect.poll(answers).toHaveLength(1);
   const [answered] = await answers();
@@ -109,7 +109,7 @@ it('answers what a program asks of its screen once, and not when it is drawn aga
   expect(await answers()).toEqual([answered]);
 });
 
-it('has the size of its place, and follows it', async () => {
+it('has the size of its element, and follows it', async () => {
   await openPanel();
   const size = async () => {
     const { data } = await server.api('GET', `/sessions/${session}/terminals`);
@@ -126,7 +126,7 @@ it('has the size of its place, and follows it', async () => {
   await shows(`${rows} ${cols}`);
 });
 
-it('shows several, how they end, and closes them', async () => {
+it('displays several, their exits, and closes them', async () => {
   await openPanel();
   await page.getByRole('button', { name: 'New terminal' }).click();
   await expect.poll(() => tabs().count()).toBe(2);
@@ -161,17 +161,17 @@ it('keeps its keys to itself: none answers an approval or stops a turn', async (
   await expect.poll(async () => (await lines()).join('\n')).toMatch(/a42b/);
   expect(await approval.count()).toBe(1);
   expect(await page.getByRole('dialog').count()).toBe(0);
-  // Shift+Escape leaves it; from there the keys are the page's again.
+  // Shift+Escape leaves the terminal; after that the page handles the keys again.
   await page.keyboard.press('Shift+Escape');
   await expect.poll(() => approval.getByRole('button', { name: 'Approve', exact: true }).isEnabled()).toBe(true);
   await page.keyboard.press('Alt+y');
   await approval.waitFor(hidden);
 });
 
-it('takes keys while it draws what a program has written faster than anybody could', async () => {
+it('accepts keys while it draws a large amount of output', async () => {
   await openPanel();
-  // The sleep ends with Ctrl+C alone. What drives the browser is told of every frame: so there is an end to them. One
-  // process group makes the mark and sleeps: between two, the signal would reach nobody.
+  // Only Ctrl+C ends the sleep. The browser's driver receives every frame, so the output is finite. One process group
+  // creates the file and sleeps: between two groups, the signal would reach no process.
   await type(`yes | head -c 20000000; sh -c 'touch written; exec sleep 600'`);
   await until(() => existsSync(join(home, 'written')), 'the end of what is written');
   await page.keyboard.press('Control+c');

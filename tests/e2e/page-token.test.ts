@@ -17,7 +17,7 @@ beforeEach(async () => {
   browser = await launchBrowser();
   opened = await openPage(browser, server);
   await newSession().waitFor();
-  // What it loads at its start must not meet the new token.
+  // Requests of the page's start must not meet the new token.
   await opened.page.waitForLoadState('networkidle');
 });
 afterEach(async () => {
@@ -36,7 +36,7 @@ async function connections(token: string): Promise<string[]> {
   return listed.parse(await response.json()).data.connections.map(({ id }) => id);
 }
 
-it('asks for the new token without offering the old one again, and continues with it', async () => {
+it('prompts for the new token without offering the old one again, and continues with it', async () => {
   const token = await rotateToken(server.home);
   await question().waitFor();
   // The browser reports each refused request.
@@ -48,7 +48,7 @@ it('asks for the new token without offering the old one again, and continues wit
   expect(opened.errors).toEqual([]);
 });
 
-it('connects again with the new token when it has got one already', async () => {
+it('reconnects with the new token when it already has it', async () => {
   const [before] = await until(async () => {
     const open = await connections(server.token);
     return open.length === 1 && open;

@@ -36,7 +36,7 @@ const lastAnswer = () => log().getByRole('article', { name: 'Agent' }).last();
 const visible = { state: 'visible' } as const;
 const hidden = { state: 'hidden' } as const;
 
-/** Id of the session that the page shows. */
+/** Id of the session that the page displays. */
 const selected = () => /#\/s\/(.+)$/.exec(page.url())?.[1] ?? '';
 
 async function newSession(): Promise<string> {
@@ -49,7 +49,7 @@ async function newSession(): Promise<string> {
   return selected();
 }
 
-/** Sends a prompt and waits until the server has taken it. */
+/** Sends a prompt and waits until the server has accepted it. */
 async function send(text: string) {
   await field().fill(text);
   await field().press('Enter');
@@ -62,13 +62,13 @@ async function finished(session: string) {
   await stopButton().waitFor(hidden);
 }
 
-/** Text of the last answer as the server has it, in lines of words. */
+/** The JSON-escaped text of the last answer, as stored by the server. */
 async function savedAnswer(session: string): Promise<string> {
   const { data } = await server.api('GET', `/sessions/${session}/messages?role=assistant&page_size=1`);
   return /"text":"((?:[^"\\]|\\.)*)"/.exec(JSON.stringify(data))?.[1] ?? '';
 }
 
-it('takes the token out of the address and starts a session in a typed folder', async () => {
+it('removes the token from the address and starts a session in a typed folder', async () => {
   await page.getByRole('button', { name: 'New session', exact: true }).first().waitFor(visible);
   expect(page.url()).not.toContain(server.token);
   await page.getByRole('button', { name: 'New session', exact: true }).first().click();
@@ -83,7 +83,7 @@ it('takes the token out of the address and starts a session in a typed folder', 
   expect(data).toMatchObject({ items: [{ metadata: { cwd: project } }] });
 });
 
-it('asks for the token when it has none', async () => {
+it('prompts for the token when it has none', async () => {
   await page.evaluate('sessionStorage.clear()');
   await page.reload();
   await page.getByRole('textbox', { name: 'Token' }).fill('wrong');
@@ -107,7 +107,7 @@ it('streams an answer with highlighted code', async () => {
   expect(await page.getByRole('alert').count()).toBe(0);
 });
 
-it('shows text while it is written and stops at Escape', async () => {
+it('displays text while it is written and stops at Escape', async () => {
   const session = await newSession();
   await send('count to 500');
   await expect.poll(() => lastAnswer().textContent()).toMatch(/\b5\b/);
@@ -120,7 +120,7 @@ it('shows text while it is written and stops at Escape', async () => {
   expect(data).toMatchObject({ busy: false, last_turn_reason: 'cancelled' });
 });
 
-it('asks before a file is written, and writes it when approved', async () => {
+it('requests an approval before a file is written, and writes it when approved', async () => {
   const session = await newSession();
   await send('write notes.txt: hello from the page');
   await approval().waitFor(visible);
@@ -133,7 +133,7 @@ it('asks before a file is written, and writes it when approved', async () => {
   expect(await readFile(join(project, 'notes.txt'), 'utf8')).toContain('hello from the page');
 });
 
-it('rejects with a reason, by keyboard alone', async () => {
+it('rejects with a reason, with the keyboard only', async () => {
   const session = await newSession();
   await send('run touch made.txt');
   await approval().waitFor(visible);
@@ -159,7 +159,7 @@ it('keeps a pending approval over a reload', async () => {
   expect(await approval().count()).toBe(0);
 });
 
-it('goes on after a reload in mid-turn, without losing or doubling a word', async () => {
+it('continues after a reload in mid-turn, without losing or doubling a word', async () => {
   const session = await newSession();
   await send('count to 150');
   for (const mark of [10, 40, 80]) {
@@ -185,7 +185,7 @@ it('queues a prompt while a turn runs, and runs it afterwards', async () => {
   expect(await page.getByRole('region', { name: 'Queued prompts' }).count()).toBe(0);
 });
 
-it('shows why a turn failed', async () => {
+it('displays why a turn failed', async () => {
   const session = await newSession();
   await send('error');
   await finished(session);
@@ -204,7 +204,7 @@ it('changes the permission mode, also for the next tool call', async () => {
   expect(await readFile(join(project, 'free.txt'), 'utf8')).toContain('unasked');
 });
 
-it('walks the session list with the arrow keys', async () => {
+it('moves through the session list with the arrow keys', async () => {
   const first = await newSession();
   const second = await newSession();
   const rows = page.getByRole('navigation', { name: 'Sessions' }).getByRole('link');
@@ -227,7 +227,7 @@ it('becomes idle without a reload when the server is killed in mid-turn and star
 
   server = await spawnServer({ args: ['--demo', '--port', port], home });
   expect(new URL(server.url).port).toBe(port);
-  // The next try may be half a minute away, if the server took its time.
+  // The next automatic attempt may be half a minute away, if the server took its time.
   await page.evaluate("window.dispatchEvent(new Event('online'))");
   await page.getByText('The server does not answer.').waitFor(hidden);
   await stopButton().waitFor(hidden);
