@@ -9,6 +9,7 @@ import { runCommand } from '#server/processes/run-command.ts';
 import { withExplicitRepositories } from '#server/git/environment.ts';
 import type { CommandEnd } from '#server/processes/run-command.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
+import { BACKGROUND_TOOLS } from '#server/tasks/background-tools.ts';
 import { OUTPUT_MAX_BYTES } from '#server/tasks/output.ts';
 import { stopOf, type RunningTask, type TaskEnd, type WaitingCall } from '#server/tasks/task.ts';
 import { endedResult, movedText, startedText, taskDescription } from './bash-texts.ts';
@@ -23,8 +24,6 @@ export const BASH_DEFAULT_BACKGROUND_TIMEOUT_S = 600;
 const LABEL_COMMAND_CHARS = 50;
 /** Exit codes of shells above it stand for signals. */
 const SIGNAL_CODES = 128;
-/** What is in the background is looked after with these. */
-const BACKGROUND_TOOLS = ['TaskList', 'TaskOutput', 'TaskStop'];
 
 const parameters = z
   .object({

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { cutText } from '#server/bounded-text.ts';
 import type { Profiles } from '#server/agent/profile.ts';
 import { DEFAULT_SUBAGENT_PROFILE } from '#server/agent/profile.ts';
+import { BACKGROUND_TOOLS } from '#server/tasks/background-tools.ts';
 import {
   defineTool,
   ToolInputError,
@@ -14,8 +15,6 @@ import {
 import { modelLines, startParameters, toldParameters, type StartOptions, type WantedStart } from './start.ts';
 
 export const AGENT_TOOL = 'Agent';
-/** What is in the background is looked after with these. */
-const BACKGROUND_TOOLS = ['TaskList', 'TaskOutput', 'TaskStop'];
 
 const DESCRIPTION_CHARS = 1000;
 
