@@ -22,7 +22,7 @@ import { contextLimit } from '#server/models/budget.ts';
 import type { RequestSettings, ResolvedModel } from '#server/models/types.ts';
 import { EngineError } from './errors.ts';
 import type { AgentChange, AgentContext } from './context.ts';
-import { mainProfile, MAIN_ONLY_TOOLS, type Profile } from './profile.ts';
+import { mainProfile, type Profile } from './profile.ts';
 import type { Instructions } from './prompt/instructions.ts';
 import type { StatusFrames } from './status-frames.ts';
 import { directoryHeading, instructionsSection, shownDirectories } from './prompt/system-prompt.ts';
@@ -55,11 +55,11 @@ export interface AgentConfig {
   shownInstructions(): Promise<string[]>;
 }
 
-/** The record of a binding. An agent that works for another one starts no agents and asks nobody. */
-export function bindingOf(profile: Profile, agentId: string): InternalFields['agent.bound'] {
+/** The record of a binding. `mainOnly` names the tools that an agent which works for another one never gets. */
+function bindingOf(profile: Profile, agentId: string, mainOnly: readonly string[]): InternalFields['agent.bound'] {
   const { name, tools, disallowedTools = [], subagents } = profile;
   const sub = agentId !== MAIN_AGENT;
-  const disallowed = sub ? [...disallowedTools, ...MAIN_ONLY_TOOLS] : [...disallowedTools];
+  const disallowed = sub ? [...disallowedTools, ...mainOnly] : [...disallowedTools];
   return {
     profile: name,
     tools: tools === '*' ? tools : [...tools],
@@ -104,6 +104,13 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
   const maxContextTokens = () => state().config.maxContextTokens ?? undefined;
 
   const system = (): Promise<string> => log.load(state().system);
+
+  /** Sorted: the order in which journals list them. */
+  const mainOnlyTools = () =>
+    agent
+      .tools()
+      .all.flatMap(({ name, mainOnly }) => (mainOnly ? name : []))
+      .toSorted();
 
   const toolNames = () => [...agent.tools().activeNames].join();
 
@@ -227,7 +234,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     const drafts: Draft[] = [];
     // Another change may have bound it meanwhile.
     const bind = state().bound === undefined ? profile : undefined;
-    if (bind) drafts.push(internal(id, 'agent.bound', bindingOf(bind, id)));
+    if (bind) drafts.push(internal(id, 'agent.bound', bindingOf(bind, id, mainOnlyTools())));
     const fields = configOf(wanted);
     if (Object.keys(fields).length > 0) drafts.push(internal(id, 'agent.config', fields));
     drafts.push(...effortWarning(fields));

@@ -194,7 +194,11 @@ export interface AgentProgram {
   reach(
     place: SessionPlace,
   ): Pick<ToolEnvironment, 'runtime' | 'cwd' | 'additionalDirs' | 'skillDirs' | 'sessionDir' | 'ancestorDirs' | 'home'>;
-  decide(tool: Pick<Tool, 'name' | 'permission'>, prepared: PreparedCall, facts: DecisionFacts): Promise<Decision>;
+  decide(
+    tool: Pick<Tool, 'name' | 'permission' | 'effects'>,
+    prepared: PreparedCall,
+    facts: DecisionFacts,
+  ): Promise<Decision>;
 }
 
 /** How jobs of cron run. */

@@ -186,6 +186,7 @@ export interface TurnEnding {
 /** A call and the batch it stands in. */
 export interface GuardedCall {
   call: ToolCall;
+  tool: Tool;
   prepared: PreparedCall;
   turnId: number;
   /** All calls of the response, in order. */

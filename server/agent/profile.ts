@@ -30,9 +30,6 @@ export const DEFAULT_PROFILE = 'agent';
 /** What a subagent is unless its caller says otherwise. */
 export const DEFAULT_SUBAGENT_PROFILE = 'coder';
 
-/** Tools that start agents or wait for a person: no agent that works for another one has them, whatever its profile says. */
-export const MAIN_ONLY_TOOLS: readonly string[] = ['Agent', 'AgentSwarm', 'AskUserQuestion'];
-
 const SUMMARY = { minChars: 200, retries: 1 };
 
 /** The tools of the user's own agent, in the order in which models are told of them; those of servers stand behind. */

@@ -196,7 +196,15 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
     reach,
     decide: (tool, { subject, accesses, review }, { agentId, place, mode, remembered, steps, admitted }) =>
       policy.decide(
-        { toolName: tool.name, agentId, permission: tool.permission, subject, accesses, review: review !== undefined },
+        {
+          toolName: tool.name,
+          agentId,
+          permission: tool.permission,
+          effects: tool.effects,
+          subject,
+          accesses,
+          review: review !== undefined,
+        },
         {
           mode,
           rules: config.permissionRules(),

@@ -17,6 +17,7 @@ export const toolsOf = ({ tools }: Discovery, schemas: Schemas, call: CallTool):
     description: tool.description,
     parameters: tool.schema.parameters,
     deferred: true,
+    effects: 'any',
     check(args) {
       if (!isRecord(args)) return { problem: 'the arguments are no object' };
       return {
@@ -37,6 +38,7 @@ export function signInTool(server: string, signIn: (context: RunContext) => Prom
     description: `The MCP server "${server}" needs the user to sign in before its tools can be used. Call this to start the sign-in: the user is shown an address to open, and the call ends when they are done. The tools of the server are there afterwards.`,
     parameters: { type: 'object', properties: {}, additionalProperties: false },
     deferred: true,
+    effects: 'any',
     check: (args) => ({ args: isRecord(args) ? args : {}, prepare: () => ({ ...anything, run: signIn }) }),
   };
 }

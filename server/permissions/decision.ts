@@ -3,7 +3,7 @@ import type { PermissionMode } from '#schema/scalars.ts';
 import type { ConfiguredFiles } from '#server/git/configured-files.ts';
 import type { Repository } from '#server/project-files/repository.ts';
 import type { RememberedRule } from '#server/journal/projections/context.ts';
-import type { PreparedCall, ToolEnvironment, ToolPermission } from '#server/tools/tool.ts';
+import type { PreparedCall, ToolEffects, ToolEnvironment, ToolPermission } from '#server/tools/tool.ts';
 import type { CommandCall } from './command-call.ts';
 import type { ControlPaths } from './control-folders.ts';
 import type { RuleSet } from './rule-set.ts';
@@ -28,6 +28,7 @@ export interface PermissionCall {
   agentId: string;
   /** The tool's class; undefined asks, like every unknown class. */
   permission: ToolPermission | undefined;
+  effects: ToolEffects;
   subject: PreparedCall['subject'];
   accesses: PreparedCall['accesses'];
   /** Whether the call asks people for their decision. */

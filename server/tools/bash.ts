@@ -206,6 +206,7 @@ async function run(args: BashArguments, target: Target, context: RunContext): Pr
 export const bashTool = defineTool({
   name: 'Bash',
   permission: 'ask',
+  effects: 'any',
   description: [
     'Runs a shell command and returns its output, stdout and stderr together.',
     'Every call is a fresh shell: directory changes and variables do not last. Standard input is closed, so nothing can be typed in.',

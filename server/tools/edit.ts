@@ -68,6 +68,7 @@ async function run(args: EditArguments, target: Target, { runtime }: RunContext)
 export const editTool = defineTool({
   name: 'Edit',
   permission: 'write',
+  effects: 'workspace',
   description: [
     'Replaces text in a file that was read before. old_string must match exactly, indentation included and without the line numbers that Read shows.',
     'It must occur exactly once unless replace_all is set. In files with CRLF line endings write plain line breaks; CRLF is kept.',

@@ -106,6 +106,7 @@ export function createGlobTool(options: SearchOptions = {}): Tool {
   return defineTool({
     name: 'Glob',
     permission: 'read',
+    effects: 'none',
     description: [
       `Finds files by name pattern and returns up to ${GLOB_MAX_FILES} paths, most recently changed first.`,
       'Hidden files are included; ignored files, version control directories and files that hold secrets are not. Paths are relative to the searched directory when it lies in the working directory.',

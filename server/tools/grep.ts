@@ -212,6 +212,7 @@ export function createGrepTool(options: SearchOptions = {}): Tool {
   return defineTool({
     name: 'Grep',
     permission: 'read',
+    effects: 'none',
     description: [
       'Searches file contents with ripgrep. Hidden files are included; ignored files, version control directories and files that hold secrets are not.',
       `Returns at most ${GREP_DEFAULT_HEAD_LIMIT} entries unless head_limit says otherwise; page with offset. A search ends after ${SEARCH_TIMEOUT_MS / 1000} seconds.`,

@@ -175,6 +175,7 @@ async function run(args: ReadArguments, target: Target, context: RunContext): Pr
 export const readTool = defineTool({
   name: 'Read',
   permission: 'read',
+  effects: 'none',
   description: [
     'Reads a text file and returns its lines as `<line number>\\t<text>`.',
     `At most ${READ_MAX_LINES} lines and ${READ_MAX_BYTES / 1024} KiB a call; longer lines are cut at ${READ_MAX_LINE_CHARS} characters. A status in <system> tells how much there is; page with line_offset and n_lines.`,

@@ -112,6 +112,13 @@ export interface RuleSubject {
  */
 export type ToolPermission = 'free' | 'read' | 'write' | 'ask';
 
+/**
+ * What the calls of a tool may change beyond the conversation's own state. `none`: nothing. `workspace`: files, each of
+ * which the call declares in its accesses. `outside`: something that no access declares, such as a task or a schedule.
+ * `any`: it depends on the call, and the permission chain decides. Plan mode goes by it.
+ */
+export type ToolEffects = 'none' | 'workspace' | 'outside' | 'any';
+
 /** What resolving the arguments yields, before anything runs. */
 export interface PreparedCall {
   accesses: Access[];
@@ -153,6 +160,9 @@ export interface Tool {
   /** As the model is told it. */
   readonly description: string;
   readonly permission?: ToolPermission | undefined;
+  readonly effects: ToolEffects;
+  /** It starts agents or waits for a person: disallowed for every agent that works for another one. */
+  readonly mainOnly?: boolean | undefined;
   /** JSON Schema, draft 2020-12. */
   readonly parameters: Record<string, unknown>;
   /** Not listed to a model that has an active loader: it loads the schema into its conversation first. */
@@ -172,6 +182,9 @@ export interface ToolDefinition<Schema extends z.ZodType> {
   /** As the model is told it; limits are named constants shared with the code. */
   description: string;
   permission: ToolPermission;
+  effects: ToolEffects;
+  /** As `Tool.mainOnly`. Default: false. */
+  mainOnly?: boolean;
   parameters: Schema;
   /** What models are told of them, where that is less than what is taken. */
   toldParameters?: z.ZodType;
@@ -181,11 +194,13 @@ export interface ToolDefinition<Schema extends z.ZodType> {
 
 /** The tool of a definition; its JSON Schema is made when it is first asked for. */
 export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<Schema>): Tool {
-  const { name, description, permission, toldParameters = definition.parameters } = definition;
+  const { name, description, permission, effects, mainOnly, toldParameters = definition.parameters } = definition;
   return {
     name,
     description,
     permission,
+    effects,
+    mainOnly,
     get parameters() {
       return jsonSchema(toldParameters);
     },

@@ -38,6 +38,7 @@ async function run(args: WriteArguments, target: Target, { runtime }: RunContext
 export const writeTool = defineTool({
   name: 'Write',
   permission: 'write',
+  effects: 'workspace',
   description: [
     'Writes a file, creating missing parent directories. The content is written exactly as given.',
     'An existing file must have been read before. Prefer Edit for changes to part of a file.',

@@ -230,6 +230,7 @@ async function verdict(text: string): Promise<'approve' | 'ask' | 'deny'> {
       toolName: 'Bash',
       agentId: 'main',
       permission: 'ask',
+      effects: 'any',
       subject: { text, match: 'command', directory: place },
       accesses: [{ kind: 'all' }],
     },

@@ -2,7 +2,7 @@
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { ApprovalAnswer } from '#server/interactions/approvals.ts';
 import type { Decision } from '#server/permissions/decision.ts';
-import type { CheckedCall, PreparedCall } from '#server/tools/tool.ts';
+import type { CheckedCall, PreparedCall, Tool } from '#server/tools/tool.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { ToolCall } from '#schema/engine.ts';
 import { parseArguments, shownArguments } from '#server/tool-arguments.ts';
@@ -63,9 +63,9 @@ export async function admit(call: ToolCall, decided: Decided, batch: Batch): Pro
     return;
   }
   const shown = await shownCall(args, prepared, batch);
-  const problem = await guarded(call, prepared, decided.admitted, batch);
-  const verdict =
-    problem === undefined ? await permission(call, prepared, shown, decided.admitted, batch) : { problem };
+  const candidate = { call, tool: checked.tool, prepared };
+  const problem = await guarded(candidate, decided.admitted, batch);
+  const verdict = problem === undefined ? await permission(candidate, shown, decided.admitted, batch) : { problem };
   turn.signal.throwIfAborted();
   if ('problem' in verdict) {
     await refused(prepared, verdict.problem);
@@ -80,7 +80,7 @@ export async function admit(call: ToolCall, decided: Decided, batch: Batch): Pro
 function preflight(
   call: ToolCall,
   { agent, tools, environment }: Batch,
-): CheckedCall | { args: unknown; problem: string } {
+): (CheckedCall & { tool: Tool }) | { args: unknown; problem: string } {
   const tool = tools.get(call.name);
   const args = shownArguments(call.arguments);
   if (!tool || !environment.activeTools.has(call.name)) {
@@ -93,7 +93,7 @@ function preflight(
     if (problem !== undefined) return { args, problem };
   }
   const checked = tool.check(parseArguments(call.arguments));
-  if ('args' in checked) return checked;
+  if ('args' in checked) return { ...checked, tool };
   return { args, problem: `Invalid arguments for ${call.name}: ${checked.problem}` };
 }
 
@@ -106,10 +106,16 @@ async function prepare(checked: CheckedCall, { environment }: Batch): Promise<Pr
   }
 }
 
+/** A call that was prepared, before it is decided. */
+interface Candidate {
+  call: ToolCall;
+  tool: Tool;
+  prepared: PreparedCall;
+}
+
 /** The guards of features in their order, then the one for files that changed since they were read. */
 async function guarded(
-  call: ToolCall,
-  prepared: PreparedCall,
+  candidate: Candidate,
   admitted: AdmittedCall[],
   { agent, turn, calls, environment }: Batch,
 ): Promise<string | undefined> {
@@ -117,8 +123,7 @@ async function guarded(
   for (const feature of agent.session.features) {
     try {
       const problem = await feature.guard?.(agent, {
-        call,
-        prepared,
+        ...candidate,
         turnId: turn.id,
         batch: calls,
         admitted: earlier,
@@ -130,21 +135,19 @@ async function guarded(
       return `The call could not be checked, so it was not run: ${errorMessage(error)}`;
     }
   }
-  return staleFile(prepared, earlier, agent.state().files, environment.runtime);
+  return staleFile(candidate.prepared, earlier, agent.state().files, environment.runtime);
 }
 
 type Permission = Pick<AdmittedCall, 'outdated' | 'explicitGit' | 'answer'>;
 
 /** Asks where the policy says so. A problem is the refusal's text. */
 async function permission(
-  call: ToolCall,
-  prepared: PreparedCall,
+  { call, tool, prepared }: Candidate,
   { args, display }: ShownCall,
   admitted: readonly AdmittedCall[],
-  { agent, turn, tools }: Batch,
+  { agent, turn }: Batch,
 ): Promise<{ problem: string } | Permission> {
   const { session } = agent;
-  const tool = { name: call.name, permission: tools.get(call.name)?.permission };
   let decision: Decision;
   try {
     decision = await session.program.decide(tool, prepared, {

@@ -50,6 +50,7 @@ function createCronCreate(actions: CronActions): Tool {
   return defineTool({
     name: 'CronCreate',
     permission: 'ask',
+    effects: 'outside',
     description: CREATE,
     parameters: createParameters,
     async prepare(args) {
@@ -95,6 +96,7 @@ function createCronList(actions: CronActions): Tool {
   return defineTool({
     name: 'CronList',
     permission: 'free',
+    effects: 'none',
     description: 'List the scheduled jobs of this session: ids, times, prompts.',
     parameters: z.object({}),
     prepare: () => ({
@@ -112,6 +114,7 @@ function createCronDelete(actions: CronActions): Tool {
   return defineTool({
     name: 'CronDelete',
     permission: 'ask',
+    effects: 'outside',
     description: 'Delete a scheduled job, so that it does not fire any more.',
     parameters: deleteParameters,
     prepare: ({ id }) => ({

@@ -44,6 +44,7 @@ function createGoalTool(actions: GoalActions): Tool {
   return defineTool({
     name: 'CreateGoal',
     permission: 'free',
+    effects: 'none',
     description: CREATE,
     parameters: createParameters,
     prepare(args) {
@@ -82,6 +83,7 @@ function getGoalTool(actions: GoalActions): Tool {
   return defineTool({
     name: 'GetGoal',
     permission: 'free',
+    effects: 'none',
     description: 'Read the goal of this session: its state, what was used for it, and its budgets. `null` without one.',
     parameters: getParameters,
     prepare: () => ({
@@ -121,6 +123,7 @@ function setGoalBudgetTool(actions: GoalActions): Tool {
   return defineTool({
     name: 'SetGoalBudget',
     permission: 'free',
+    effects: 'none',
     description:
       'Limit the work on the goal, counted from its beginning: turns, output tokens, or time (1 second to 24 hours). A kind that has a budget gets the new one. Use it when the user names a limit.',
     parameters: budgetParameters,
@@ -148,6 +151,7 @@ function updateGoalTool(actions: GoalActions): Tool {
   return defineTool({
     name: 'UpdateGoal',
     permission: 'free',
+    effects: 'none',
     description:
       'Tell that the goal is reached, that it is blocked, or that work on it goes on. After `complete` and `blocked` no other tools run in this turn; one short message to the user follows.',
     parameters: updateParameters,

@@ -125,6 +125,7 @@ export function createReadMediaTool(kinds: ReadonlySet<MediaKind>, deps: MediaDe
   return defineTool({
     name: READ_MEDIA_FILE,
     permission: 'read',
+    effects: 'none',
     description: [
       `Shows you ${[...kinds].map((kind) => plural[kind]).join(' and ')} of up to ${MEDIA_MAX_BYTES / 1024 / 1024} MB. Use Read for text.`,
       ...(kinds.has('image')

@@ -7,7 +7,7 @@ import { EngineError } from '#server/agent/errors.ts';
 import type { Feature, GuardedCall, LiveFeature } from '#server/agent/feature.ts';
 import type { LogState } from '#server/journal/fold.ts';
 import { event, internal, type Draft } from '#server/journal/records.ts';
-import type { PreparedCall, Tool } from '#server/tools/tool.ts';
+import type { PreparedCall, Tool, ToolEffects } from '#server/tools/tool.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import { hasContent, makePlanDirectory, planFile, readPlan, writesPlanOnly, type PlanFile } from './plan-file.ts';
 import { nextVersion, planOf, plans } from './projection.ts';
@@ -16,15 +16,15 @@ import { newSlug } from './slug.ts';
 import { createEnterPlanModeTool, createExitPlanModeTool, EXIT_PLAN_MODE, type AgentPlanMode } from './tools.ts';
 import { planTranscript } from './transcript.ts';
 
-const WRITING_TOOLS = new Set(['Write', 'Edit']);
-/** What would change more than the plan and declares no paths. */
-const DENIED_TOOLS = new Set(['TaskStop', 'CronCreate', 'CronDelete']);
-
 const PLANNED_FOR =
   'The agent that started you is planning, so nothing may be changed yet. Report what should be changed instead.';
 
 const writesFile = ({ accesses }: PreparedCall) =>
   accesses.some((access) => access.kind === 'file' && access.mode !== 'read');
+
+/** What the call may change: a declared write counts, whatever the tool declares for all its calls. */
+const effectsOf = ({ tool, prepared }: GuardedCall): ToolEffects =>
+  tool.effects !== 'outside' && writesFile(prepared) ? 'workspace' : tool.effects;
 
 const stateOf = ({ features }: LogState, agentId: string) => planOf(plans.of(features), agentId);
 
@@ -120,23 +120,24 @@ function open(session: SessionContext): LiveFeature {
     guard(agent, guarded) {
       const file = openFile(agent.id);
       const { name } = guarded.call;
+      const effects = effectsOf(guarded);
       // Who plans lets nobody else change anything either.
       if (!file) {
-        const changes = writesFile(guarded.prepared) || DENIED_TOOLS.has(name);
+        const changes = effects === 'workspace' || effects === 'outside';
         return changes && worksForPlanner(agent.id) ? PLANNED_FOR : undefined;
       }
-      if (DENIED_TOOLS.has(name)) return `Plan mode is on: ${name} is not available before it has ended.`;
+      if (effects === 'outside') return `Plan mode is on: ${name} is not available before it has ended.`;
       if (name === EXIT_PLAN_MODE && guarded.admitted.some(writesFile)) {
         return `The plan is still being written by an earlier call of this response. Call ${EXIT_PLAN_MODE} in the next one.`;
       }
-      return WRITING_TOOLS.has(name) ? guardWrites(guarded, file, agent) : undefined;
+      return effects === 'workspace' ? guardWrites(guarded, file, agent) : undefined;
     },
 
     permissionSteps: [
       {
         // Nothing waives what the guard refuses, and nothing else is asked about the plan file itself.
-        async decide({ toolName, agentId, accesses }, { places }) {
-          const file = WRITING_TOOLS.has(toolName) ? openFile(agentId) : undefined;
+        async decide({ effects, agentId, accesses }, { places }) {
+          const file = effects === 'workspace' ? openFile(agentId) : undefined;
           const allowed = file && (await writesPlanOnly(accesses, file, places.runtime));
           return allowed ? { kind: 'approve' } : undefined;
         },

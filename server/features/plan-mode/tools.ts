@@ -34,6 +34,7 @@ export const createEnterPlanModeTool = (mode: AgentPlanMode): Tool =>
   defineTool({
     name: ENTER_PLAN_MODE,
     permission: 'free',
+    effects: 'none',
     description: ENTER_DESCRIPTION,
     parameters: enterParameters,
     prepare: () => ({
@@ -87,6 +88,7 @@ export const createExitPlanModeTool = (mode: AgentPlanMode): Tool =>
   defineTool({
     name: EXIT_PLAN_MODE,
     permission: 'free',
+    effects: 'none',
     description: EXIT_DESCRIPTION,
     parameters: exitParameters,
     async prepare({ options = [] }, environment) {

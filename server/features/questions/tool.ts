@@ -63,6 +63,8 @@ export function createAskUserQuestionTool({ ask, askAside }: { ask: Ask; askAsid
   return defineTool({
     name: ASK_USER_QUESTION,
     permission: 'free',
+    effects: 'none',
+    mainOnly: true,
     description: DESCRIPTION,
     parameters,
     prepare({ questions, background }) {

@@ -65,6 +65,8 @@ export function createAgentTool(profiles: Profiles, options: StartOptions, deps:
   return defineTool({
     name: AGENT_TOOL,
     permission: 'free',
+    effects: 'none',
+    mainOnly: true,
     description: descriptionOf(profiles, options),
     parameters,
     toldParameters: toldParameters(parameters, options),

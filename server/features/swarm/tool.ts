@@ -74,6 +74,8 @@ export function createSwarmTool({ profiles, options }: SubagentOffer, deps: Swar
   return defineTool({
     name: AGENT_SWARM,
     permission: 'free',
+    effects: 'none',
+    mainOnly: true,
     description: descriptionOf(profiles, options),
     parameters,
     toldParameters: toldParameters(parameters, options),

@@ -32,6 +32,7 @@ export function createTodoListTool(present: () => readonly Todo[]): Tool {
   return defineTool({
     name: TODO_LIST,
     permission: 'free',
+    effects: 'none',
     description: DESCRIPTION,
     parameters,
     prepare({ todos }) {

@@ -16,6 +16,7 @@ export function createSelectTools(loadable: (agentId: string) => ReadonlySet<str
   return defineTool({
     name: SELECT_TOOLS,
     permission: 'free',
+    effects: 'none',
     description: DESCRIPTION,
     parameters: argumentsSchema,
     prepare({ names }, { agentId }) {

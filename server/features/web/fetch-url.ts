@@ -19,6 +19,7 @@ export function createFetchUrlTool(web: Web): Tool {
   return defineTool({
     name: 'FetchURL',
     permission: 'free',
+    effects: 'none',
     description: DESCRIPTION,
     parameters,
     prepare({ url: given }) {

@@ -22,6 +22,7 @@ export function createWebSearchTool(web: Web): Tool {
   return defineTool({
     name: 'WebSearch',
     permission: 'free',
+    effects: 'none',
     description: DESCRIPTION,
     parameters,
     prepare: ({ query }) => ({

@@ -26,6 +26,7 @@ const says = (text: string): ContextMessage => reminder('test', text);
 const echo: Tool = defineTool({
   name: 'Echo',
   permission: 'free',
+  effects: 'none',
   description: '',
   parameters: z.object({ text: z.string().default('echo') }),
   prepare: ({ text }) => ({
@@ -295,6 +296,7 @@ describe('a call', () => {
     const last = defineTool({
       name: 'Last',
       permission: 'free',
+      effects: 'none',
       description: '',
       parameters: z.object({}),
       prepare: () => ({
@@ -414,7 +416,7 @@ describe('a call', () => {
         program: {
           decide: (tool, { subject, accesses }, { agentId, mode, steps }) =>
             policy.decide(
-              { toolName: tool.name, agentId, permission: tool.permission, subject, accesses },
+              { toolName: tool.name, agentId, permission: tool.permission, effects: tool.effects, subject, accesses },
               { mode, rules: [], remembered: [], steps, places: talk.main.context.environment() },
             ),
         },
@@ -435,6 +437,7 @@ describe('a call with a review', () => {
     defineTool({
       name: 'Ask',
       permission: 'free',
+      effects: 'none',
       description: '',
       parameters: z.object({}),
       prepare: () => ({
@@ -550,6 +553,7 @@ describe('the life of an agent', () => {
     const tool: Tool = defineTool({
       name: 'Swarm',
       permission: 'free',
+      effects: 'none',
       description: '',
       parameters: z.object({}),
       prepare: () => ({

@@ -80,7 +80,8 @@ it('a write to a path that a reader opens asks in every mode but auto, where tho
   const verdict = async (path: string, mode: 'manual' | 'auto' | 'yolo') => {
     const subject = { text: path, match: 'path' as const };
     const accesses = [{ kind: 'file' as const, path, mode: 'write' as const }];
-    const call = { toolName: 'Write', agentId: 'main', permission: 'write' as const, subject, accesses };
+    const tool = { toolName: 'Write', permission: 'write' as const, effects: 'workspace' as const };
+    const call = { ...tool, agentId: 'main', subject, accesses };
     return (await policy.decide(call, { mode, rules: [], remembered: [], places })).kind;
   };
   const isPlain = (path: string) =>

@@ -23,6 +23,7 @@ afterEach(() => folder.remove());
 const echo = defineTool({
   name: 'Echo',
   permission: 'free',
+  effects: 'none',
   description: '',
   parameters: z.object({ text: z.string().default('echo') }),
   prepare: ({ text }) => ({

@@ -1,7 +1,7 @@
 /** The tools that features bring, one by one: what they refuse, what rules see of them, and how they are shown. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accessesConflict } from '#server/agent/calls/resource-access.ts';
-import { ToolInputError, type ToolPermission } from '#server/tools/tool.ts';
+import { ToolInputError, type ToolEffects, type ToolPermission } from '#server/tools/tool.ts';
 import type { Display } from '#schema/display.ts';
 import { openTalk, scriptedModel } from '#support/agent-session.ts';
 import { noWeb } from '#support/no-web.ts';
@@ -47,6 +47,10 @@ interface Refused {
 interface Row {
   /** What it needs when no rule says otherwise. */
   permission: ToolPermission;
+  /** What it may change, by which plan mode decides. */
+  effects: ToolEffects;
+  /** Agents that work for another one never have it. */
+  mainOnly?: true;
   shown: Shown[];
   refused: Refused[];
   /** Other calls of the response may run at the same time. */
@@ -66,6 +70,7 @@ const swarm = { prompt_template: 'Count {{item}}', items: ['a', 'b'], descriptio
 const table: Record<string, Row> = {
   TodoList: {
     permission: 'free',
+    effects: 'none',
     shown: [
       { args: {}, label: 'Read the todo list' },
       { args: { todos: [] }, label: 'Clear the todo list' },
@@ -77,7 +82,9 @@ const table: Record<string, Row> = {
     ],
   },
   AskUserQuestion: {
+    mainOnly: true,
     permission: 'free',
+    effects: 'none',
     shown: [
       { args: { questions: [question()] }, label: 'Asking: Which?' },
       {
@@ -100,11 +107,13 @@ const table: Record<string, Row> = {
   },
   EnterPlanMode: {
     permission: 'free',
+    effects: 'none',
     shown: [{ args: {}, label: 'Entering plan mode' }],
     refused: [{ args: { id: 'mine' }, problem: /Unrecognized key/ }],
   },
   ExitPlanMode: {
     permission: 'free',
+    effects: 'none',
     shown: [{ args: {}, label: 'Presenting plan and exiting plan mode' }],
     refused: [
       { args: { plan: 'x' }, problem: /Unrecognized key/ },
@@ -121,7 +130,9 @@ const table: Record<string, Row> = {
     ],
   },
   Agent: {
+    mainOnly: true,
     permission: 'free',
+    effects: 'none',
     besideOthers: true,
     shown: [
       {
@@ -147,7 +158,9 @@ const table: Record<string, Row> = {
     ],
   },
   AgentSwarm: {
+    mainOnly: true,
     permission: 'free',
+    effects: 'none',
     shown: [
       {
         args: swarm,
@@ -167,6 +180,7 @@ const table: Record<string, Row> = {
   },
   TaskList: {
     permission: 'free',
+    effects: 'none',
     shown: [
       { args: {}, label: 'Listing running tasks', subject: 'active' },
       { args: { active_only: false, limit: 100 }, label: 'Listing all tasks', subject: 'all' },
@@ -179,6 +193,7 @@ const table: Record<string, Row> = {
   },
   TaskOutput: {
     permission: 'free',
+    effects: 'none',
     shown: [{ args: { task_id: 'bash-1' }, label: 'Reading the output of bash-1', subject: 'bash-1' }],
     refused: [
       { args: {}, problem: /^task_id: / },
@@ -187,6 +202,7 @@ const table: Record<string, Row> = {
   },
   TaskStop: {
     permission: 'ask',
+    effects: 'outside',
     shown: [{ args: { task_id: 'bash-1', reason: 'done' }, label: 'Stopping bash-1', subject: 'bash-1' }],
     refused: [
       { args: {}, problem: /^task_id: / },
@@ -195,6 +211,7 @@ const table: Record<string, Row> = {
   },
   WaitFor: {
     permission: 'free',
+    effects: 'none',
     shown: [
       { args: { timeout: 600 }, label: 'Waiting for any task', subject: 'any' },
       { args: { timeout: 1, task_id: 'bash-1' }, label: 'Waiting for bash-1', subject: 'bash-1' },
@@ -208,6 +225,7 @@ const table: Record<string, Row> = {
   },
   CreateGoal: {
     permission: 'free',
+    effects: 'none',
     shown: [
       {
         args: { objective: ' Ship it ', completionCriterion: 'It runs' },
@@ -224,6 +242,7 @@ const table: Record<string, Row> = {
   },
   FetchURL: {
     permission: 'free',
+    effects: 'none',
     besideOthers: true,
     shown: [
       {
@@ -248,6 +267,7 @@ const table: Record<string, Row> = {
   },
   WebSearch: {
     permission: 'free',
+    effects: 'none',
     besideOthers: true,
     shown: [
       {
@@ -268,9 +288,15 @@ const table: Record<string, Row> = {
       { args: { query: '' }, problem: /^query: / },
     ],
   },
-  GetGoal: { permission: 'free', shown: [{ args: {}, label: 'Read the goal' }], refused: [{ args: 1, problem: /./ }] },
+  GetGoal: {
+    permission: 'free',
+    effects: 'none',
+    shown: [{ args: {}, label: 'Read the goal' }],
+    refused: [{ args: 1, problem: /./ }],
+  },
   SetGoalBudget: {
     permission: 'free',
+    effects: 'none',
     shown: [{ args: { value: 2, unit: 'hours' }, label: 'Set a goal budget of 2 hours' }],
     refused: [
       { args: {}, problem: /^value: .*; unit: / },
@@ -283,6 +309,7 @@ const table: Record<string, Row> = {
   },
   CronCreate: {
     permission: 'ask',
+    effects: 'outside',
     shown: [
       {
         args: { cron: ' */5  9-17 * * 1-5', prompt: 'Look' },
@@ -303,11 +330,13 @@ const table: Record<string, Row> = {
   },
   CronList: {
     permission: 'free',
+    effects: 'none',
     shown: [{ args: {}, label: 'List scheduled jobs' }],
     refused: [{ args: 1, problem: /./ }],
   },
   CronDelete: {
     permission: 'ask',
+    effects: 'outside',
     shown: [{ args: { id: 'x' }, label: 'Delete the scheduled job x' }],
     refused: [
       { args: {}, problem: /^id: / },
@@ -316,6 +345,7 @@ const table: Record<string, Row> = {
   },
   select_tools: {
     permission: 'free',
+    effects: 'none',
     shown: [{ args: { names: ['mcp__a__one', 'mcp__a__two'] }, label: 'Loading mcp__a__one, mcp__a__two' }],
     refused: [
       { args: {}, problem: /^names: / },
@@ -325,6 +355,7 @@ const table: Record<string, Row> = {
   },
   UpdateGoal: {
     permission: 'free',
+    effects: 'none',
     shown: [{ args: { status: 'complete' }, label: 'Set the goal to complete' }],
     refused: [
       { args: {}, problem: /^status: / },
@@ -343,9 +374,10 @@ test('each has a row', () => {
 });
 
 test.each(Object.entries(table))(
-  '%s: class, label, display, rule subject, and what runs beside it',
+  '%s: class, effects, label, display, rule subject, and what runs beside it',
   async (name, row) => {
-    expect(toolOf(name).permission).toBe(row.permission);
+    expect(toolOf(name)).toMatchObject({ permission: row.permission, effects: row.effects });
+    expect(toolOf(name).mainOnly).toBe(row.mainOnly);
     const reads = [{ kind: 'file', path: '/x', mode: 'read' } as const];
     for (const { args, label, subject, literal, display } of row.shown) {
       const match = literal ? 'literal' : 'glob';

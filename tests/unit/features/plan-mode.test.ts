@@ -7,7 +7,7 @@ import { planMode } from '#server/features/plan-mode/plan-mode.ts';
 import { nextVersion, planOf, plans } from '#server/features/plan-mode/projection.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
 import { event, internal } from '#server/journal/records.ts';
-import { defineTool, type Tool } from '#server/tools/tool.ts';
+import { defineTool, type Access, type Tool, type ToolEffects } from '#server/tools/tool.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import { openAgentSession, openTalk, scriptedModel, textOf, type ModelAnswer } from '#support/agent-session.ts';
 import { temporaryFolder } from '#support/session-logs.ts';
@@ -92,32 +92,38 @@ it('is entered with the main agent where the configuration says so, once and for
   await again.close();
 });
 
-it.each(['TaskStop', 'CronCreate', 'CronDelete', 'Write', 'Edit'])(
-  '%s is refused whatever it declares',
-  async (name) => {
-    let ran = false;
-    const tool: Tool = defineTool({
-      name,
-      permission: 'free',
-      description: '',
-      parameters: z.object({}),
-      prepare: () => ({
-        accesses: name === 'Edit' ? [{ kind: 'all' }] : [],
-        label: name,
-        subject: { match: 'literal' },
-        async run() {
-          ran = true;
-          return { output: 'ran' };
-        },
-      }),
-    });
-    const talk = await planning([callTo('EnterPlanMode'), callTo(name), done], { tools: [tool], features: [planMode] });
+/** A tool that no folder has: plan mode knows of it only what it declares. */
+const madeUp = (effects: ToolEffects, accesses: Access[] = []): Tool =>
+  defineTool({
+    name: 'MadeUp',
+    permission: 'free',
+    effects,
+    description: '',
+    parameters: z.object({}),
+    prepare: () => ({
+      accesses,
+      label: 'MadeUp',
+      subject: { match: 'literal' },
+      run: () => Promise.resolve({ output: 'ran' }),
+    }),
+  });
+
+it.each([
+  { effects: 'none', runs: true },
+  { effects: 'any', runs: true },
+  { effects: 'any', accesses: [{ kind: 'all' }], runs: true },
+  { effects: 'outside', runs: false },
+  { effects: 'workspace', runs: false },
+  { effects: 'workspace', accesses: [{ kind: 'all' }], runs: false },
+] satisfies { effects: ToolEffects; accesses?: Access[]; runs: boolean }[])(
+  'a call of a tool with the effects $effects that declares no write: it runs: $runs',
+  async ({ effects, accesses, runs }) => {
+    const tools = [madeUp(effects, accesses)];
+    const answers = [callTo('EnterPlanMode'), callTo('MadeUp'), done];
+    const talk = await planning(answers, { tools, features: [planMode] });
     await talk.turn('go');
-    expect(ran).toBe(false);
-    expect(talk.all('tool.result').at(-1)?.payload).toMatchObject({
-      isError: true,
-      output: expect.stringContaining('Plan mode is on'),
-    });
+    const refused = { isError: true, output: expect.stringContaining('Plan mode is on') };
+    expect(talk.all('tool.result').at(-1)?.payload).toMatchObject(runs ? { output: 'ran' } : refused);
     await talk.close();
   },
 );
@@ -211,32 +217,72 @@ it('survives a crash during its review: the review is over, the call never began
   await after.log.close();
 });
 
-it('holds for subagents of the agent that plans, too', async () => {
+describe('a call by what its tool and the call declare', () => {
+  const runs = undefined;
+  const planFileOnly = expect.stringContaining('takes only the plan file');
+  const notAvailable = expect.stringContaining('is not available before it has ended');
+  const forPlanner = expect.stringContaining('is planning');
+  it.each([
+    { effects: 'none', write: undefined, planner: runs, worker: runs },
+    { effects: 'any', write: undefined, planner: runs, worker: runs },
+    { effects: 'workspace', write: undefined, planner: planFileOnly, worker: forPlanner },
+    { effects: 'outside', write: undefined, planner: notAvailable, worker: forPlanner },
+    { effects: 'none', write: 'another file', planner: planFileOnly, worker: forPlanner },
+    { effects: 'any', write: 'another file', planner: planFileOnly, worker: forPlanner },
+    { effects: 'workspace', write: 'another file', planner: planFileOnly, worker: forPlanner },
+    { effects: 'outside', write: 'another file', planner: notAvailable, worker: forPlanner },
+    { effects: 'none', write: 'the plan', planner: runs, worker: forPlanner },
+    { effects: 'any', write: 'the plan', planner: runs, worker: forPlanner },
+    { effects: 'workspace', write: 'the plan', planner: runs, worker: forPlanner },
+    { effects: 'outside', write: 'the plan', planner: notAvailable, worker: forPlanner },
+  ] satisfies { effects: ToolEffects; write: string | undefined; planner: unknown; worker: unknown }[])(
+    'effects $effects, a write of $write',
+    async ({ effects, write, planner, worker }) => {
+      const talk = await planning([callTo('EnterPlanMode'), done]);
+      const live = planMode.open?.(talk.session.context);
+      const born = (id: string, parentAgentId: string) =>
+        event(id, 'agent.created', {}, { kind: 'sub', parentAgentId });
+      talk.log.append([born('agent-0', 'main'), born('agent-1', 'agent-0')]);
+      const verdict = async (id: string) => {
+        const agent = Object.assign(Object.create(talk.main.context), { id });
+        const path = write === 'the plan' ? pathOf(talk.log) : join(folder.path, 'other.ts');
+        const accesses: Access[] = write === undefined ? [] : [{ kind: 'file', path, mode: 'read-write' }];
+        const tool = madeUp(effects, accesses);
+        const checked = tool.check({});
+        if ('problem' in checked) throw new Error(checked.problem);
+        return live?.guard?.(agent, {
+          call: { id: 'c', name: tool.name, arguments: '{}' },
+          tool,
+          prepared: await checked.prepare(agent.environment()),
+          turnId: 0,
+          batch: [],
+          admitted: [],
+          signal: AbortSignal.abort(),
+        });
+      };
+      for (const id of ['main', 'agent-0', 'agent-1']) expect(await verdict(id)).toBeUndefined();
+      await talk.turn('plan it');
+      expect(await verdict('main')).toEqual(planner);
+      for (const id of ['agent-0', 'agent-1']) expect(await verdict(id)).toEqual(worker);
+      await talk.close();
+    },
+  );
+});
+
+it('asks nobody about the plan file, unless the tool may change more than it declares', async () => {
   const talk = await planning([callTo('EnterPlanMode'), done]);
-  const live = planMode.open?.(talk.session.context);
-  const born = (id: string, parentAgentId: string) => event(id, 'agent.created', {}, { kind: 'sub', parentAgentId });
-  talk.log.append([born('agent-0', 'main'), born('agent-1', 'agent-0')]);
-  const verdict = (id: string, name: string, mode: 'read' | 'write') => {
-    const agent = Object.assign(Object.create(talk.main.context), { id });
-    const call = { id: 'c', name, arguments: '{}' };
-    const subject = { match: 'literal' as const };
-    const prepared = { accesses: [{ kind: 'file' as const, path: '/x', mode }], label: '', subject };
-    return live?.guard?.(agent, {
-      call,
-      prepared: { ...prepared, run: async () => ({ output: '' }) },
-      turnId: 0,
-      batch: [],
-      admitted: [],
-      signal: AbortSignal.abort(),
-    });
-  };
-  expect(verdict('agent-1', 'Write', 'write')).toBeUndefined();
   await talk.turn('plan it');
-  for (const id of ['agent-0', 'agent-1']) {
-    expect(verdict(id, 'Write', 'write')).toContain('is planning');
-    expect(verdict(id, 'TaskStop', 'read')).toContain('is planning');
-    expect(verdict(id, 'Read', 'read')).toBeUndefined();
-  }
+  const [step] = planMode.open?.(talk.session.context).permissionSteps ?? [];
+  const decide = (effects: ToolEffects, path: string, agentId = 'main') => {
+    const call = { toolName: 'MadeUp', agentId, permission: 'ask', effects, subject: { match: 'literal' } } as const;
+    const places = talk.main.context.environment();
+    const context = Object.assign(Object.create(null), { places });
+    return step?.decide({ ...call, accesses: [{ kind: 'file', path, mode: 'write' }] }, context);
+  };
+  expect(await decide('workspace', pathOf(talk.log))).toEqual({ kind: 'approve' });
+  expect(await decide('workspace', join(folder.path, 'other.ts'))).toBeUndefined();
+  expect(await decide('workspace', pathOf(talk.log), 'agent-0')).toBeUndefined();
+  expect(await decide('any', pathOf(talk.log))).toBeUndefined();
   await talk.close();
 });
 
@@ -245,7 +291,8 @@ it('costs a turn without it nothing: no state, no reminder, no wait', async () =
   await talk.turn('hello');
   expect(plans.of(talk.log.state.features).agents.size).toBe(0);
   const live = planMode.open?.(talk.session.context);
-  const call = { id: 'c', name: 'Write', arguments: '{}' };
+  const tool = madeUp('workspace');
+  const call = { id: 'c', name: tool.name, arguments: '{}' };
   const prepared = {
     accesses: [],
     label: '',
@@ -255,6 +302,7 @@ it('costs a turn without it nothing: no state, no reminder, no wait', async () =
   expect(
     live?.guard?.(talk.main.context, {
       call,
+      tool,
       prepared,
       turnId: 0,
       batch: [],

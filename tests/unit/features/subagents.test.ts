@@ -27,6 +27,7 @@ const tool = (name: string, writes = false): Tool =>
   defineTool({
     name,
     permission: 'free',
+    effects: writes ? 'workspace' : 'none',
     description: '',
     parameters: z.object({ path: z.string().default('/x') }),
     prepare: ({ path }) => ({

@@ -24,6 +24,7 @@ const done: ModelAnswer = { text: 'Done.' };
 const bash = defineTool({
   name: 'Bash',
   permission: 'free',
+  effects: 'any',
   description: '',
   parameters: z.object({}),
   prepare: () => ({

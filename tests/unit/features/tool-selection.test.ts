@@ -36,6 +36,7 @@ const plain = (name: string): Tool =>
   defineTool({
     name,
     permission: 'free',
+    effects: 'none',
     description: `The tool ${name}.`,
     parameters: z.object({ text: z.string() }),
     prepare: ({ text }) => ({

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { discover } from '#server/mcp/discovery.ts';
 import { TOO_SLOW, type Schemas } from '#server/mcp/schemas.ts';
+import { signInTool, toolsOf } from '#server/mcp/server-tools.ts';
 import type { McpServerConfig } from '#schema/mcp-server.ts';
 
 const config: McpServerConfig = { transport: 'stdio', command: 'server' };
@@ -41,4 +42,11 @@ test('schemas of several servers are checked in turn', async () => {
   const { asked, schemas } = fakeSchemas();
   await Promise.all(['a', 'b'].map((server) => discover(server, listed(server, 3), config, schemas)));
   expect(asked).toEqual(['a-0', 'b-0', 'a-1', 'b-1', 'a-2', 'b-2']);
+});
+
+test('nothing is known of what a tool of a server may change: permissions decide each call', async () => {
+  const { schemas } = fakeSchemas();
+  const run = async () => ({ output: '' });
+  const tools = toolsOf(await discover('s', listed('good', 2), config, schemas), schemas, run);
+  expect([...tools, signInTool('s', run)].map(({ effects }) => effects)).toEqual(['any', 'any', 'any']);
 });

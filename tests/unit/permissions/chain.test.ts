@@ -22,7 +22,7 @@ async function decide(
   const { toolName = 'Thing', permission, agentId = 'main' } = call;
   const policy = openPolicy();
   return policy.decide(
-    { toolName, agentId, permission, subject: { match: 'literal' }, accesses: [] },
+    { toolName, agentId, permission, effects: 'none', subject: { match: 'literal' }, accesses: [] },
     { mode, rules: [rule('deny', 'Denied')], remembered: [], places: space.environment, steps },
   );
 }
@@ -67,7 +67,8 @@ describe('added steps', () => {
 test('a question to people is asked in every mode but auto, regardless of allow rules; deny rules precede it', async () => {
   const policy = openPolicy();
   const asks = async (mode: PermissionMode, rules: ReturnType<typeof rule>[] | undefined, toolName = 'Thing') => {
-    const call = { toolName, agentId: 'main', permission: 'free' as const, subject: { match: 'literal' as const } };
+    const tool = { toolName, permission: 'free' as const, effects: 'none' as const };
+    const call = { ...tool, agentId: 'main', subject: { match: 'literal' as const } };
     const situation = { mode, rules, remembered: [{ rule: 'Thing' }], places: space.environment };
     return policy.decide({ ...call, accesses: [], review: true }, situation);
   };
@@ -105,6 +106,7 @@ test('a command line is parsed by the first rule that needs it, not earlier', as
     toolName: 'Bash',
     agentId: 'main',
     permission: 'ask' as const,
+    effects: 'any' as const,
     subject: { text, match: 'command' as const },
     accesses: [],
   });

@@ -35,6 +35,7 @@ test.each(ruleSets)('$name', async ({ name, rules: listed }) => {
         toolName: 'Bash',
         agentId: 'main',
         permission: 'ask',
+        effects: 'any',
         subject: { text: line, match: 'command', directory: cwd },
         accesses: [{ kind: 'all' }],
       },

@@ -82,7 +82,7 @@ export async function createProject() {
     const looked = createServerHome((setup.places?.home ?? space.environment.home).path);
     const places = { ...space.environment, runtime, ...setup.places, home: looked };
     return openPolicy({ reader, ...(controlFolders ? { controlFolders } : {}) }).decide(
-      { toolName, agentId: 'main', permission: classes[toolName], subject, accesses },
+      { toolName, agentId: 'main', permission: classes[toolName], effects: 'any', subject, accesses },
       {
         mode,
         rules: rules === 'unknown' ? undefined : rules,

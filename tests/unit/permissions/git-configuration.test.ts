@@ -83,6 +83,7 @@ async function verdict(path: string, { cwd = project, mode = 'manual' as 'manual
       toolName: tool,
       agentId: 'main',
       permission: 'write',
+      effects: 'workspace',
       subject: { text: file, match: 'path' },
       accesses: [{ kind: 'file', path: file, real, mode: tool === 'Edit' ? 'read-write' : 'write' }],
     },

@@ -95,7 +95,8 @@ test('permissions check the links, folders and repository of that machine', asyn
   const verdict = async (name: string, args: object) => {
     const plan = await planTool(tool(name), environment, args);
     const { subject, accesses } = plan;
-    const call = { toolName: name, agentId: 'main', permission: tool(name).permission, subject, accesses };
+    const { permission, effects } = tool(name);
+    const call = { toolName: name, agentId: 'main', permission, effects, subject, accesses };
     return (await policy.decide(call, { mode: 'manual', rules: [], remembered: [], places: environment })).kind;
   };
   await put('/elsewhere/x', '');

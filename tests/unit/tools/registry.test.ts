@@ -14,6 +14,17 @@ test('the order is fixed, so that prompt caches hold', () => {
   expect(tools.map(({ name }) => name)).toEqual(['Read', 'Write', 'Edit', 'Bash', 'Grep', 'Glob']);
 });
 
+test('each declares what it may change', () => {
+  expect(Object.fromEntries(tools.map(({ name, effects }) => [name, effects]))).toEqual({
+    Read: 'none',
+    Write: 'workspace',
+    Edit: 'workspace',
+    Bash: 'any',
+    Grep: 'none',
+    Glob: 'none',
+  });
+});
+
 test('schemas are valid draft 2020-12, describe every parameter and are built once', () => {
   const schemas = toolSchemas(tools);
   for (const { parameters } of schemas) {

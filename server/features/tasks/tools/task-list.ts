@@ -17,6 +17,7 @@ export function createTaskListTool(tasks: () => ListedTask[]): Tool {
   return defineTool({
     name: 'TaskList',
     permission: 'free',
+    effects: 'none',
     description:
       'Lists tasks in the background: commands, subagents and questions. You are notified when one has ended; do not poll with this.',
     parameters,

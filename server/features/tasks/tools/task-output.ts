@@ -13,6 +13,7 @@ export function createTaskOutputTool(find: (id: string) => ListedTask | undefine
   return defineTool({
     name: 'TaskOutput',
     permission: 'free',
+    effects: 'none',
     description: `Shows a task and the last ${PREVIEW_BYTES / 1024} KiB of its output, at once, whether it runs or has ended. All of a command's output is in output_path, for Read and Grep.`,
     parameters,
     prepare({ task_id: id }) {

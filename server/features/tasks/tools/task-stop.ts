@@ -16,6 +16,7 @@ export function createTaskStopTool(find: (id: string) => ListedTask | undefined)
   return defineTool({
     name: 'TaskStop',
     permission: 'ask',
+    effects: 'outside',
     description: 'Ends a task with everything it started. You are not notified of that end.',
     parameters,
     prepare({ task_id: id, reason }) {

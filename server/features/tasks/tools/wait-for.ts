@@ -95,6 +95,7 @@ export function createWaitForTool({ tasks, find, clock }: WaitForDeps): Tool {
   return defineTool({
     name: 'WaitFor',
     permission: 'free',
+    effects: 'none',
     description:
       'Waits inside this turn until a task in the background has ended. Use it only when nothing else is left to do: you are notified of every end anyway. Tasks that it reports as ended are not notified again.',
     parameters,

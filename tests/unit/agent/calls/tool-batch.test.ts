@@ -41,6 +41,7 @@ async function batch(
   const tool: Tool = defineTool({
     name: 'Step',
     permission: 'ask',
+    effects: 'any',
     description: '',
     parameters: z.object({ n: z.number() }),
     prepare({ n }) {
