@@ -1,6 +1,7 @@
 /** What the agents of the app work with. Loaded with the first session: nothing before it needs tools, prompts, permissions. */
 import type { AppOptions } from './app-options.ts';
 import type { AgentProgram } from '#server/agent/context.ts';
+import type { FeatureServices } from '#server/agent/feature.ts';
 import { createAgentProgram, type AgentProgramDeps } from '#server/agent/program.ts';
 import { createDisposers } from './disposers.ts';
 import { createHooks } from '#server/hooks/hooks.ts';
@@ -20,7 +21,7 @@ import { createWeb } from '#server/web/web.ts';
 
 export interface AppProgramDeps extends Omit<
   AgentProgramDeps,
-  'agentFolders' | 'client' | 'hooks' | 'images' | 'instructionsMaxAgeMs' | 'mcp' | 'shell' | 'tools' | 'videos' | 'web'
+  'agentFolders' | 'client' | 'images' | 'instructionsMaxAgeMs' | 'shell' | 'tools' | 'videos'
 > {
   options: Pick<AppOptions, 'instructionsMaxAgeMs' | 'network'>;
   documents: Documents;
@@ -31,7 +32,9 @@ export interface AppProgramDeps extends Omit<
   fetch: Fetch;
 }
 
-export interface AppProgram extends AgentProgram {
+export interface AppProgram {
+  readonly program: AgentProgram;
+  readonly featureServices: FeatureServices;
   /** Loads what the first request to the default model loads otherwise. */
   loadModelClient(): Promise<void>;
   /** Ends the connections to models and MCP servers; after the sessions that use them. */
@@ -45,6 +48,7 @@ export async function createAppProgram(deps: AppProgramDeps): Promise<AppProgram
   const opened = createDisposers();
   const client = opened.add(createModelClient());
   const images = createImages({ settings: () => config.effective().image });
+  const videos = createVideoUploads({ client, documents });
   const mcp = opened.add(
     createMcp({
       configured: deps.mcpConfig,
@@ -68,9 +72,13 @@ export async function createAppProgram(deps: AppProgramDeps): Promise<AppProgram
     images,
     shell,
     tools: builtinTools(),
-    videos: createVideoUploads({ client, documents }),
+    videos,
+  });
+  const featureServices: FeatureServices = {
+    cron: { log },
     hooks: createHooks({ entries: () => config.effective().hooks ?? [], environment: env, spawn: spawnGroup, log }),
     mcp,
+    media: { videos },
     web: createWeb({
       services: () => config.effective().services,
       fetch,
@@ -79,9 +87,10 @@ export async function createAppProgram(deps: AppProgramDeps): Promise<AppProgram
       clock,
       log,
     }),
-  });
+  };
   return {
-    ...program,
+    program,
+    featureServices,
     async loadModelClient() {
       const effective = config.effective();
       const { defaultModel: alias } = effective;

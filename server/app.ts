@@ -303,10 +303,10 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     env: options.env,
     now: clock.now,
   });
-  let program: AppProgram | undefined;
+  let loaded: AppProgram | undefined;
   const loadProgram = loadOnce(async () => {
     const { createAppProgram } = await import('./agent-program.ts');
-    program = await createAppProgram({
+    loaded = await createAppProgram({
       options,
       runtime,
       projects,
@@ -326,9 +326,9 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       documents,
       log,
     });
-    return program;
+    return loaded;
   });
-  opened.add({ close: () => program?.close() });
+  opened.add({ close: () => loaded?.close() });
   const git = opened.add(createGit({ runtime, clock, timeoutMs: options.fileTimeouts.gitMs }));
   const trees = opened.add(createTrees({ windowMs: () => windowMs(options.env()), log }));
   const fileSearch = opened.add(createFileSearch({ trees, runtime, topOf, env: options.env, clock, log }));

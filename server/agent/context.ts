@@ -1,16 +1,13 @@
 /** What an agent works with: the one object that goes to the loop, to tool calls and to features. */
 import type { Clock } from '#server/clock.ts';
-import type { Flag } from '#server/config/flags.ts';
+import type { ConfigReader } from '#server/config/config.ts';
 import type { Approvals } from '#server/interactions/approvals.ts';
-import type { Hooks } from '#server/hooks/hooks.ts';
 import type { Interactions } from '#server/interactions/interactions.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
 import type { Stored, Text } from '#server/journal/texts.ts';
 import type { ContextState, RememberedRule } from '#server/journal/projections/context.ts';
 import type { Attachment, Draft, InternalFields } from '#server/journal/records.ts';
-import type { Mcp } from '#server/mcp/mcp.ts';
 import type { Images } from '#server/images/images.ts';
-import type { SubagentPool } from '#server/models/subagent-pool.ts';
 import type {
   ModelErrorCode,
   ModelRequest,
@@ -19,13 +16,11 @@ import type {
   ResolvedModel,
   StreamPart,
 } from '#server/models/types.ts';
-import type { VideoUploads } from '#server/models/video-uploads.ts';
 import type { Decision } from '#server/permissions/decision.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
 import type { Projects } from '#server/project-files/projects.ts';
 import type { Tasks, TaskSettings } from '#server/tasks/tasks.ts';
 import type { PreparedCall, Tool, ToolEnvironment } from '#server/tools/tool.ts';
-import type { Web } from '#server/web/web.ts';
 import type { Caller } from '#schema/caller.ts';
 import type { ContextMessage, Origin } from '#schema/engine.ts';
 import type { StatusFacts } from '#schema/events/volatile.ts';
@@ -59,6 +54,8 @@ export interface SessionContext extends SessionPlace {
   readonly approvals: Approvals;
   readonly tasks: Tasks;
   readonly program: AgentProgram;
+  /** Read at each use. A feature takes its section from it, and adds the defaults that are in the feature's folder. */
+  readonly config: ConfigReader;
   /** In the order of the list. */
   readonly features: readonly LiveFeature[];
   /** The agents of the session; there once it is open. */
@@ -131,13 +128,9 @@ export type MediaKind = 'image' | 'video';
 
 /** What the program gives every agent, read from the configuration at each use. */
 export interface AgentProgram {
+  readonly config: ConfigReader;
   readonly tools: readonly Tool[];
-  readonly hooks: Hooks;
-  readonly mcp: Pick<Mcp, 'hold'>;
-  readonly web: Web;
   defaultPermission(): PermissionMode;
-  /** Whether main agents begin in plan mode. */
-  defaultPlanMode(): boolean;
   /** Throws what makes the alias unusable. */
   resolveModel(alias: string): ResolvedModel;
   /** Effort that a wish (or none) becomes on this model. */
@@ -146,23 +139,10 @@ export interface AgentProgram {
   /** Completion cap in tokens when this many are already used. */
   budget(model: ResolvedModel, used: number): number | undefined;
   limits(): { maxSteps: number; maxAttempts: number };
-  /** When a context is compacted by itself: at this part of the window, or with less than `reserved` tokens left. */
-  compaction(): { triggerRatio: number; reserved: number | undefined };
   tasks(): TaskSettings;
-  cron(): CronSettings;
-  /** How long a subagent may run, in ms; 0 is without end. */
-  subagentTimeoutMs(): number;
-  /** How many members of a swarm may run at once; unset is without limit. Throws for a setting that is no number of them. */
-  swarmConcurrency(): number | undefined;
-  /** Models of subagents; undefined for those of their callers. Throws what makes the configured ones unusable. */
-  subagentPool(): SubagentPool | undefined;
-  /** Whether an experiment is on. */
-  flag(name: Flag): boolean;
   stream(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
   /** What a model can be shown of files, the default one unless given; nothing of one that cannot be used. */
   mediaKinds(alias: string | undefined): ReadonlySet<MediaKind>;
-  /** Gives the model's provider a video. */
-  uploadVideo: VideoUploads['addressOf'];
   /** Makes images fit for models. */
   readonly images: Images;
   /** Messages with the files of the session that they name, as this model takes them. */
@@ -199,20 +179,6 @@ export interface AgentProgram {
     prepared: PreparedCall,
     facts: DecisionFacts,
   ): Promise<Decision>;
-}
-
-/** How jobs of cron run. */
-export interface CronSettings {
-  /** There are none: no tools, and nothing fires. */
-  disabled: boolean;
-  /** Whether jobs come a little beside their times, each in its own way. */
-  jitter: boolean;
-  /** Whether old recurring jobs end. */
-  stale: boolean;
-  /** How long a job that is due is not looked at again, in ms. */
-  pollMs: number;
-  /** Logs what happens with jobs, where that is wanted. */
-  trace(what: string, facts: Record<string, unknown>): void;
 }
 
 /** The tools of a binding. */

@@ -1,15 +1,15 @@
 /** What the configuration says of an agent that was never used. */
-import type { Config } from '#server/config/config.ts';
+import type { ConfigReader } from '#server/config/config.ts';
 import { effectiveRecord, findModel } from '#server/models/resolve.ts';
 import type { AgentDefaults } from './feature.ts';
 
 const DEFAULT_PERMISSION = 'manual';
 
 /** Creates it; the configuration is read at each use. */
-export function createAgentDefaults(config: Pick<Config, 'effective'>): AgentDefaults {
+export function createAgentDefaults(config: ConfigReader): AgentDefaults {
   return {
+    config,
     defaultPermission: () => config.effective().defaultPermissionMode ?? DEFAULT_PERMISSION,
-    defaultPlanMode: () => config.effective().defaultPlanMode,
     defaultLimit() {
       const effective = config.effective();
       const found = effective.defaultModel ? findModel(effective, effective.defaultModel) : undefined;

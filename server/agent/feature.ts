@@ -35,11 +35,17 @@ export interface Feature<Live extends LiveFeature = LiveFeature> {
   /** Handlers of its request frames, which stand in `requestFrames` like those of other domains. */
   frames?(use: UseSession): readonly FrameHandler[];
   /** Its part in a session that is loaded here. */
-  open?(session: SessionContext): Live;
+  open?(session: SessionContext, services: FeatureServices): Live;
 }
 
+/**
+ * Services that one feature alone works with, each under that feature's name. The feature's folder declares its member;
+ * the composition creates it, once for all sessions.
+ */
+export interface FeatureServices {}
+
 /** What the configuration says of an agent that was never used. */
-export type AgentDefaults = Pick<AgentProgram, 'defaultPermission' | 'defaultPlanMode' | 'defaultLimit'>;
+export type AgentDefaults = Pick<AgentProgram, 'config' | 'defaultPermission' | 'defaultLimit'>;
 
 /** Loads the session and keeps it loaded until the work is done. Throws 40401, 50001. */
 export type UseSession = <T>(id: string, work: (session: SessionContext) => T | Promise<T>) => Promise<T>;

@@ -1,15 +1,11 @@
 /** What every agent gets from the program: tools, models, limits and rules, read from the configuration at each use. */
 import type { Clock } from '#server/clock.ts';
 import type { Config } from '#server/config/config.ts';
-import { swarmConcurrency } from '#server/config/environment.ts';
-import type { Hooks } from '#server/hooks/hooks.ts';
 import type { Images } from '#server/images/images.ts';
-import type { Mcp } from '#server/mcp/mcp.ts';
 import { completionBudget } from '#server/models/budget.ts';
 import type { Identity } from '#server/models/providers/identity.ts';
 import { resolveModel } from '#server/models/resolve.ts';
 import type { ModelClient } from '#server/models/stream.ts';
-import { subagentPool } from '#server/models/subagent-pool.ts';
 import type { VideoUploads } from '#server/models/video-uploads.ts';
 import { requestSettings, resolveEffort } from '#server/models/thinking.ts';
 import { activeTools } from '#server/permissions/active-tools.ts';
@@ -23,7 +19,6 @@ import type { Logger } from '#server/logging/log.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { DETACHED_TIMEOUT_S, KILL_GRACE_MS } from '#server/tasks/tasks.ts';
 import type { Tool } from '#server/tools/tool.ts';
-import type { Web } from '#server/web/web.ts';
 import { findNestedInstructions } from './calls/nested-instructions.ts';
 import { createMediaKinds } from './media-kinds.ts';
 import type { AgentProgram, SessionPlace } from './context.ts';
@@ -37,8 +32,6 @@ import { DEFAULT_MAX_ATTEMPTS } from './retry.ts';
 import { createStoredMediaReader } from './stored-media.ts';
 
 const PRODUCT_NAME = 'Service Code';
-const COMPACTION_TRIGGER_RATIO = 0.85;
-const CRON_POLL_MS = 1000;
 
 export interface AgentProgramDeps {
   runtime: Runtime;
@@ -59,9 +52,6 @@ export interface AgentProgramDeps {
   agentFolders: () => readonly AgentFolder[];
   /** Those that every agent has; features bring more. */
   tools: readonly Tool[];
-  hooks: Hooks;
-  mcp: Pick<Mcp, 'hold'>;
-  web: Web;
   /** Further directories that count as the workspace of this root, at this moment. */
   additionalDirs: (root: string) => Promise<readonly string[]>;
   /** Files that list further ones which do not count. */
@@ -74,7 +64,7 @@ export interface AgentProgramDeps {
 
 /** Creates it; nothing is read before an agent asks. */
 export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
-  const { runtime, projects, home, config, env, identity, client, tools, hooks, log } = deps;
+  const { runtime, projects, home, config, env, identity, client, tools, log } = deps;
   const serverHome = createServerHome(home);
   const files = createInstructionFiles({
     runtime,
@@ -118,9 +108,6 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
 
   return {
     tools,
-    hooks,
-    mcp: deps.mcp,
-    web: deps.web,
     ...deps.defaults,
     resolveModel: (alias) => resolveModel(alias, { config: config.effective(), env: env(), identity }),
     effort: (model, wanted) => resolveEffort(model, wanted, config.effective().thinking),
@@ -134,10 +121,6 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
       const { maxStepsPerTurn = 0, maxAttemptsPerStep = DEFAULT_MAX_ATTEMPTS } = config.effective().loopControl;
       return { maxSteps: maxStepsPerTurn, maxAttempts: Math.max(1, maxAttemptsPerStep) };
     },
-    compaction() {
-      const { compactionTriggerRatio = COMPACTION_TRIGGER_RATIO, reservedContextSize } = config.effective().loopControl;
-      return { triggerRatio: compactionTriggerRatio, reserved: reservedContextSize };
-    },
     tasks() {
       const { maxRunningTasks, killGracePeriodMs, bashTaskTimeoutS, bashAutoBackgroundOnTimeout, keepAliveOnExit } =
         config.effective().background;
@@ -149,23 +132,8 @@ export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
         keepAliveOnExit: keepAliveOnExit ?? false,
       };
     },
-    cron() {
-      const { disabled, noJitter, noStale, debug, pollIntervalMs } = config.effective().cron;
-      return {
-        disabled: disabled ?? false,
-        jitter: !noJitter,
-        stale: !noStale,
-        pollMs: pollIntervalMs ?? CRON_POLL_MS,
-        trace: debug ? (what, facts) => log.info(what, facts) : () => undefined,
-      };
-    },
-    subagentTimeoutMs: () => config.effective().subagent.timeoutMs,
-    swarmConcurrency: () => swarmConcurrency(env()),
-    subagentPool: () => subagentPool(config),
-    flag: (name) => config.resolveFlags()[name],
     stream: client.streamModel,
     images: deps.images,
-    uploadVideo: deps.videos.addressOf,
     mediaKinds: (alias) => mediaKinds(config.effective(), alias),
     withStoredMedia: storedMedia.resolve,
     async readInstructions({ cwd }) {

@@ -7,7 +7,7 @@ import type { EffectiveConfig } from './effective.ts';
 export const CHANGE_WINDOW_MS = 200;
 
 /** Domains that are not part of the API. */
-const UNNAMED: ReadonlySet<string> = new Set(['cloud']);
+const UNNAMED: ReadonlySet<string> = new Set(['cloud', 'swarm']);
 
 export interface ChangeWindow {
   /** Must be called after each change of any layer; `by` is the client that made it. */

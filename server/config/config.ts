@@ -84,6 +84,9 @@ export interface Config {
   close(): Promise<void>;
 }
 
+/** The configuration in effect, without what changes it. */
+export type ConfigReader = Pick<Config, 'effective' | 'resolveFlags'>;
+
 /** The layer above all others, in file spelling. */
 export interface MemoryTables {
   providers: Record<string, unknown>;

@@ -41,6 +41,7 @@ export function effectiveConfig(stored: StoredConfig, env: NodeJS.ProcessEnv, me
     loopControl: { ...file.loopControl, ...variables.loopControl },
     background: { ...file.background, ...variables.background },
     subagent: { timeoutMs: variables.subagent.timeoutMs ?? file.subagent?.timeoutMs ?? DEFAULT_SUBAGENT_TIMEOUT_MS },
+    swarm: variables.swarm,
     secondaryModel: secondaryModel && pool(secondaryModel),
     services: {
       ...(search && { search }),

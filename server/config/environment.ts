@@ -14,6 +14,8 @@ function cronInterval(env: Env): number | null | undefined {
   return envText(env, name) === 'null' ? null : envInteger(env, name);
 }
 
+export const SWARM_CONCURRENCY_VARIABLE = 'SERVICE_CODE_AGENT_SWARM_MAX_CONCURRENCY';
+
 /** Deprecated variables that are set, with their replacements. */
 export function deprecatedVariables(env: Env): { domain: string; message: string }[] {
   if (envInteger(env, 'SERVICE_LOOP_MAX_RETRIES_PER_STEP') === undefined) return [];
@@ -37,6 +39,8 @@ export function readEnvironment(env: Env) {
       // 0 is allowed in the file only.
       timeoutMs: envInteger(env, 'SERVICE_SUBAGENT_TIMEOUT_MS') || undefined,
     }),
+    /** Verbatim: swarms check it when they run, so that a wrong value is reported instead of ignored. */
+    swarm: { maxConcurrency: envText(env, SWARM_CONCURRENCY_VARIABLE) },
     builtinProductSkills: envBoolean(env, 'SERVICE_CODE_BUILTIN_PRODUCT_SKILLS'),
     identity: valid(domainSchemas.identity, {
       name: envText(env, 'SERVICE_CODE_IDENTITY_NAME'),
@@ -80,16 +84,6 @@ function valid<Value extends object>(schema: Parser<Value>, members: Record<stri
     if (parsed.success) Object.assign(accepted, parsed.data);
   }
   return accepted;
-}
-
-/** Limit of concurrent members of a swarm; undefined without one. Throws unless it is a positive integer. */
-export function swarmConcurrency(env: Env): number | undefined {
-  const name = 'SERVICE_CODE_AGENT_SWARM_MAX_CONCURRENCY';
-  const text = envText(env, name);
-  if (text === undefined) return undefined;
-  const limit = envInteger(env, name) ?? 0;
-  if (limit < 1) throw new Error(`${name} must be a positive integer, not "${text}".`);
-  return limit;
 }
 
 /** Variables of one web service. */

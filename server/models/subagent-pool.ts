@@ -1,5 +1,5 @@
 /** The models that subagents run on instead of their caller's: `[secondary_model]`, enabled by its feature flag. */
-import type { Config } from '#server/config/config.ts';
+import type { ConfigReader } from '#server/config/config.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { assertResolvable } from './resolve.ts';
 
@@ -16,7 +16,7 @@ export interface SubagentPool {
 const invalid = (why: string) => new ServiceError('validation.failed', `secondary_model: ${why}`);
 
 /** Returns the current pool, undefined without one. Throws `validation.failed` with the violated rule. */
-export function subagentPool(config: Pick<Config, 'effective' | 'resolveFlags'>): SubagentPool | undefined {
+export function subagentPool(config: ConfigReader): SubagentPool | undefined {
   if (!config.resolveFlags()['secondary-model']) return undefined;
   const effective = config.effective();
   const { defaultModel, models, force = false } = effective.secondaryModel ?? {};

@@ -3,7 +3,6 @@
  * and what they hold is released when they go. Which ones are loaded is the cache's to decide.
  */
 import { join } from 'node:path';
-import type { AgentProgram } from '#server/agent/context.ts';
 import type { Feature, UnloadReason } from '#server/agent/feature.ts';
 import { createPace } from '#server/breathe.ts';
 import type { Clock } from '#server/clock.ts';
@@ -53,7 +52,7 @@ export interface LiveSessionsDeps {
   /** In whose name sessions are locked. */
   holder: LeaseHolder;
   /** What every agent gets; made when it is first asked for. */
-  program(): Promise<AgentProgram>;
+  program(): Promise<Pick<LiveSessionDeps, 'program' | 'featureServices'>>;
   features: readonly Feature[];
   /** Registers the workspace of a session again when it was removed from the registry. */
   ensureWorkspace(workspaceId: string, root: string): Promise<void>;
@@ -189,11 +188,8 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
 
   /** What makes sessions of their journals. Nothing before the first one needs the code of sessions and their agents. */
   const engine = loadOnce(async () => {
-    const [{ createLiveSession }, { createSessionLog, openSessionLog }, program] = await Promise.all([
-      import('./session.ts'),
-      import('#server/journal/session-log.ts'),
-      deps.program(),
-    ]);
+    const [{ createLiveSession }, { createSessionLog, openSessionLog }, { program, featureServices }] =
+      await Promise.all([import('./session.ts'), import('#server/journal/session-log.ts'), deps.program()]);
     function activate(sessionLog: SessionLog, row: SessionHeader, known?: TakenFold['transcripts']): LiveSession {
       const { id, workspaceId, cwd } = row;
       const dir = directory(row);
@@ -202,6 +198,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
         place: { id, workspaceId, cwd, dir },
         log: sessionLog,
         program,
+        featureServices,
         features: deps.features,
         loaded: row,
         transcripts: { ...deps.transcripts, known },

@@ -1,7 +1,7 @@
 /** What works in a loaded session: its agents, its features, and what they share. */
 import { dirname, join } from 'node:path';
 import type { AgentProgram, SessionContext, SessionPlace } from '#server/agent/context.ts';
-import type { Feature, LiveFeature } from '#server/agent/feature.ts';
+import type { Feature, FeatureServices, LiveFeature } from '#server/agent/feature.ts';
 import { createRoster, type Roster } from '#server/agent/roster.ts';
 import type { Clock } from '#server/clock.ts';
 import { createApprovals, type Approvals } from '#server/interactions/approvals.ts';
@@ -24,6 +24,7 @@ export interface SessionPartsDeps extends Pick<SessionContext, 'modeChanged'> {
   place: SessionPlace;
   log: SessionLog;
   program: AgentProgram;
+  featureServices: FeatureServices;
   features: readonly Feature[];
   clock: Clock;
   /** What transcripts are made with. */
@@ -49,7 +50,7 @@ export function openSessionParts(deps: SessionPartsDeps): SessionParts {
     known: (taskId) => log.state.tasks.tasks.has(taskId),
     report: deps.report,
   });
-  const features = openFeatures(deps.features);
+  const features = openFeatures(deps.features, deps.featureServices);
   const context: SessionContext = {
     ...place,
     log,
@@ -57,6 +58,7 @@ export function openSessionParts(deps: SessionPartsDeps): SessionParts {
     approvals,
     tasks,
     program,
+    config: program.config,
     clock,
     wake: (agentId, next) =>
       agents
@@ -93,14 +95,14 @@ export const isAtWork = ({ agents, interactions, tasks, features }: SessionParts
   !agents.idle() || interactions.pending() || tasks.running() || features.some((feature) => feature.holds?.() === true);
 
 /** The features' parts in one session, in the order of the list. */
-function openFeatures(list: readonly Feature[]) {
+function openFeatures(list: readonly Feature[], services: FeatureServices) {
   const all: LiveFeature[] = [];
   const byFeature = new Map<Feature, LiveFeature>();
   return {
     all,
     open(context: SessionContext): void {
       for (const feature of list) {
-        const live = feature.open?.(context);
+        const live = feature.open?.(context, services);
         if (!live) continue;
         all.push(live);
         byFeature.set(feature, live);

@@ -5,9 +5,12 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { AgentProgram, CronSettings } from '#server/agent/context.ts';
+import type { AgentProgram } from '#server/agent/context.ts';
 import { systemClock, type Clock } from '#server/clock.ts';
-import type { Feature } from '#server/agent/feature.ts';
+import { effectiveConfig } from '#server/config/effective.ts';
+import { resolveFlags, type Flags } from '#server/config/flags.ts';
+import type { StoredConfig } from '#server/config/stored.ts';
+import type { Feature, FeatureServices } from '#server/agent/feature.ts';
 import { builtinProfiles, mainProfile } from '#server/agent/profile.ts';
 import { features as allFeatures } from '#server/features/features.ts';
 import { createImages } from '#server/images/images.ts';
@@ -40,6 +43,13 @@ export interface AgentSession extends OpenedLog {
 export interface AgentSessionOptions {
   dir: string;
   program?: Partial<AgentProgram>;
+  featureServices?: Partial<FeatureServices>;
+  /** The file layer of the configuration; read at each use. */
+  config?: StoredConfig;
+  /** Environment variables of the configuration. */
+  env?: NodeJS.ProcessEnv;
+  /** Experiments, all on by default; read at each use. */
+  flags?: Partial<Flags>;
   features?: readonly Feature[];
   tools?: readonly Tool[];
   clock?: Clock;
@@ -48,14 +58,12 @@ export interface AgentSessionOptions {
   holder?: LeaseHolder;
 }
 
-/** Jobs come at their times, to the millisecond. */
-export const cronSettings: CronSettings = {
-  disabled: false,
-  jitter: false,
-  stale: true,
-  pollMs: 0,
-  trace: () => undefined,
-};
+/** Scheduled jobs fire at their times, to the millisecond. */
+export const exactCron = { noJitter: true, pollIntervalMs: 0 };
+
+const ALL_FLAGS = resolveFlags({ SERVICE_CODE_EXPERIMENTAL_FLAG: '1' });
+/** Every experiment is off. */
+export const NO_FLAGS: Flags = resolveFlags({}, { wait_for: false, session_read_model: false });
 
 const nothing = () => {
   throw new Error('this session has no model');
@@ -100,29 +108,31 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
     changed: () => undefined,
     modeChanged: () => undefined,
     report: (what) => void reports.push(what),
-    program: {
-      tools,
+    featureServices: {
+      cron: { log: { info: () => undefined } },
       hooks: noHooks,
       mcp: noMcp,
+      media: { videos: { addressOf: nothing } },
       web: noWeb,
+      ...options.featureServices,
+    },
+    program: {
+      config: {
+        effective: () =>
+          effectiveConfig({ cron: exactCron, subagent: { timeoutMs: 0 }, ...options.config }, options.env ?? {}),
+        resolveFlags: () => ({ ...ALL_FLAGS, ...options.flags }),
+      },
+      tools,
       defaultPermission: () => 'manual',
-      defaultPlanMode: () => false,
       resolveModel: nothing,
       effort: () => 'off',
       settings: nothing,
       budget: () => undefined,
       limits: () => ({ maxSteps: 0, maxAttempts: 1 }),
-      compaction: () => ({ triggerRatio: 0.85, reserved: undefined }),
       tasks: () => defaultTaskSettings,
-      cron: () => cronSettings,
-      subagentTimeoutMs: () => 0,
-      swarmConcurrency: () => undefined,
-      subagentPool: () => undefined,
-      flag: () => true,
       profiles: () => builtinProfiles,
       stream: nothing,
       mediaKinds: () => new Set(),
-      uploadVideo: nothing,
       images: createImages({ settings: () => ({}) }),
       withStoredMedia: (messages) => Promise.resolve(messages),
       defaultLimit: () => undefined,

@@ -10,6 +10,7 @@ import { contextSize } from '#server/journal/context-size.ts';
 import type { ContextEntry } from '#server/journal/projections/context.ts';
 import { contextLimit } from '#server/models/budget.ts';
 import { exceedsKept } from './kept.ts';
+import { compactionSettings } from './settings.ts';
 import { compactionTranscript } from './transcript.ts';
 import { createObservedWindows, isFull, isOverflow } from './window.ts';
 
@@ -47,7 +48,8 @@ function open(session: SessionContext): CompactionPart {
     if (overflowed) return true;
     const { entries } = agent.state();
     const size = contextSize(agent.state());
-    return isFull(size, windowOf(frozen), session.program.compaction()) && size > compactedTo && isWorthIt(entries);
+    const limits = compactionSettings(session.config.effective());
+    return isFull(size, windowOf(frozen), limits) && size > compactedTo && isWorthIt(entries);
   }
 
   async function compactInTurn(agent: AgentContext, { turnId, frozen, signal }: NearStep): Promise<void> {

@@ -7,6 +7,7 @@ import { failed, type RunContext, type ToolResult } from '#server/tools/tool.ts'
 import { MAIN_AGENT } from '#schema/agents.ts';
 import { createBacklog } from './backlog.ts';
 import type { Jobs } from './jobs.ts';
+import { cronSettings } from './settings.ts';
 import { MAX_JOBS, type CronActions } from './tools.ts';
 
 /** Of a prompt in the list. */
@@ -14,7 +15,7 @@ const LISTED_CHARS = 500;
 
 /** Creates the actions of the main agent. */
 export function createCronActions(session: SessionContext, jobs: Jobs): CronActions {
-  const { log, clock, program } = session;
+  const { log, clock, config } = session;
 
   function end(context: RunContext, output: string, drafts: Draft[]): ToolResult {
     const result = { output };
@@ -31,7 +32,7 @@ export function createCronActions(session: SessionContext, jobs: Jobs): CronActi
       context.signal.throwIfAborted();
       if (jobs.size >= MAX_JOBS) return failed(`There are ${MAX_JOBS} jobs already. Delete one first (CronDelete).`);
       const job: CronJob = { id: newUlid(), cron, prompt, createdAt: clock.now(), ...(recurring ? { recurring } : {}) };
-      const { dueAt } = createBacklog(job, schedule, program.cron().jitter);
+      const { dueAt } = createBacklog(job, schedule, cronSettings(config.effective()).jitter);
       const shown = { id: job.id, cron, humanSchedule: said, recurring, nextFireAt: localTime(dueAt) };
       return end(context, JSON.stringify(shown), [internal(MAIN_AGENT, 'cron.added', { job })]);
     },

@@ -1,21 +1,28 @@
 /** Prompts that the main agent schedules for itself. The jobs are in the journal; they fire while the session is loaded. */
 import type { SessionContext } from '#server/agent/context.ts';
-import type { Feature, LiveFeature } from '#server/agent/feature.ts';
+import type { Feature, FeatureServices, LiveFeature } from '#server/agent/feature.ts';
 import type { Tool } from '#server/tools/tool.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import { createCronActions } from './actions.ts';
+import { cronSettings } from './settings.ts';
 import { createCronTools } from './tools.ts';
 import { cronTranscript } from './transcript.ts';
-import { createCronWork } from './work.ts';
+import { createCronWork, type CronServices } from './work.ts';
 
-function open(session: SessionContext): LiveFeature {
-  const work = createCronWork(session);
+declare module '#server/agent/feature.ts' {
+  interface FeatureServices {
+    readonly cron: CronServices;
+  }
+}
+
+function open(session: SessionContext, { cron: services }: FeatureServices): LiveFeature {
+  const work = createCronWork(session, services);
   let tools: readonly Tool[] | undefined;
   return {
     tools({ id, log }) {
       // A side conversation is told of the main agent's tools; it can use none of these.
       const side = log.state.status.agents.get(id)?.birth?.purpose === 'btw';
-      if ((id !== MAIN_AGENT && !side) || session.program.cron().disabled) return [];
+      if ((id !== MAIN_AGENT && !side) || cronSettings(session.config.effective()).disabled) return [];
       tools ??= createCronTools(createCronActions(session, work.jobs));
       return tools;
     },

@@ -4,6 +4,7 @@ import type { KnownCronJob } from '#server/journal/projections/counters.ts';
 import type { CronJob } from '#server/journal/records.ts';
 import { createPace } from '#server/breathe.ts';
 import { createBacklog, type Backlog } from './backlog.ts';
+import { cronSettings } from './settings.ts';
 import type { Schedule } from './schedule.ts';
 
 export const loadSchedules = () => import('./schedule.ts');
@@ -32,7 +33,7 @@ interface Known extends FollowedJob {
 }
 
 /** Creates it; follows none yet. */
-export function createJobs({ log, clock, program, report }: SessionContext): Jobs {
+export function createJobs({ log, clock, config, report }: SessionContext): Jobs {
   const known = new Map<string, Known>();
   /** Those whose expression is none: a journal of another program's making. */
   const unreadable = new Set<string>();
@@ -59,7 +60,7 @@ export function createJobs({ log, clock, program, report }: SessionContext): Job
   }
 
   function followed(): Known[] {
-    const { jitter } = program.cron();
+    const { jitter } = cronSettings(config.effective());
     return [...table().values()].flatMap((job) => current(job, jitter) ?? []);
   }
 
@@ -70,7 +71,7 @@ export function createJobs({ log, clock, program, report }: SessionContext): Job
     followed,
     async countOn() {
       const present = table();
-      const { jitter } = program.cron();
+      const { jitter } = cronSettings(config.effective());
       for (const id of known.keys()) if (!present.has(id)) known.delete(id);
       for (const job of present.values()) if (!current(job, jitter)) await follow(job, jitter);
       const pace = createPace();

@@ -5,9 +5,11 @@
 import type { SessionContext, TurnRequest } from '#server/agent/context.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { event } from '#server/journal/records.ts';
+import type { Logger } from '#server/logging/log.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import { firing } from './firing.ts';
 import { createJobs, type FollowedJob, type Jobs } from './jobs.ts';
+import { cronSettings } from './settings.ts';
 
 /** Recurring jobs that are older fire once more. */
 export const STALE_MS = 7 * 24 * 3_600_000;
@@ -15,6 +17,10 @@ export const STALE_MS = 7 * 24 * 3_600_000;
 const LONGEST_WAIT_MS = 60_000;
 /** While another process holds the session. */
 const RETRY_MS = 1000;
+
+export interface CronServices {
+  readonly log: Pick<Logger, 'info'>;
+}
 
 export interface CronWork {
   readonly jobs: Jobs;
@@ -29,8 +35,8 @@ export interface CronWork {
 }
 
 /** Creates the work of one loaded session; without jobs no timer runs. */
-export function createCronWork(session: SessionContext): CronWork {
-  const { log, clock, program } = session;
+export function createCronWork(session: SessionContext, { log: serverLog }: CronServices): CronWork {
+  const { log, clock, config } = session;
   const jobs = createJobs(session);
   let callOff = () => {};
   let looking: Promise<void> | undefined;
@@ -38,7 +44,7 @@ export function createCronWork(session: SessionContext): CronWork {
   let again = false;
   let released = false;
 
-  const settings = () => program.cron();
+  const settings = () => cronSettings(config.effective());
   const rests = () => settings().disabled || session.archived();
 
   function look(): void {
@@ -128,7 +134,9 @@ export function createCronWork(session: SessionContext): CronWork {
     if (!first || rests()) return undefined;
     const { job, backlog } = first;
     const stale = job.recurring === true && settings().stale && now - job.createdAt > STALE_MS;
-    settings().trace('a cron job fires', { sessionId: log.sessionId, jobId: job.id, count: backlog.count, stale });
+    if (settings().debug) {
+      serverLog.info('a cron job fires', { sessionId: log.sessionId, jobId: job.id, count: backlog.count, stale });
+    }
     return firing(job, backlog, stale);
   }
 

@@ -3,7 +3,7 @@
  * with the session, and what belongs to a turn with its abort.
  */
 import type { SessionContext } from '#server/agent/context.ts';
-import type { HookOutcome } from '#server/hooks/hooks.ts';
+import type { HookOutcome, Hooks } from '#server/hooks/hooks.ts';
 import type { EventRecord, JournalRecord } from '#server/journal/records.ts';
 import type { HookEvent } from '#schema/config.ts';
 import { approvalFacts, decisionFacts, toldEvents, type HookFacts } from './told.ts';
@@ -26,9 +26,8 @@ export interface HookRuns {
 }
 
 /** Creates it; runs nothing. */
-export function createHookRuns(session: SessionContext): HookRuns {
+export function createHookRuns(session: SessionContext, hooks: Hooks): HookRuns {
   const { log, id, cwd } = session;
-  const { hooks } = session.program;
   const life = new AbortController();
   /** By agent: what it was told of in the turn that runs. */
   const turns = new Map<string, AbortController>();

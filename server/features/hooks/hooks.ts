@@ -3,7 +3,15 @@ import { cutText, OUTPUT_MAX_CHARS } from '#server/bounded-text.ts';
 import type { AgentContext, SessionContext } from '#server/agent/context.ts';
 import { parseArguments } from '#server/tool-arguments.ts';
 import type { StoredResult } from '#server/agent/calls/call-records.ts';
-import type { Feature, GuardedCall, LiveFeature, PromptStart, StartingPrompt } from '#server/agent/feature.ts';
+import type {
+  Feature,
+  FeatureServices,
+  GuardedCall,
+  LiveFeature,
+  PromptStart,
+  StartingPrompt,
+} from '#server/agent/feature.ts';
+import type { Hooks } from '#server/hooks/hooks.ts';
 import { entering, event, type Draft } from '#server/journal/records.ts';
 import type { HookEvent } from '#schema/config.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
@@ -17,11 +25,16 @@ import { hooksTranscript } from './transcript.ts';
 /** Of a tool's output, what hooks read. */
 export const HOOK_OUTPUT_CHARS = 2000;
 
-function open(session: SessionContext): LiveFeature {
+declare module '#server/agent/feature.ts' {
+  interface FeatureServices {
+    readonly hooks: Hooks;
+  }
+}
+
+function open(session: SessionContext, { hooks }: FeatureServices): LiveFeature {
   const { log } = session;
-  const { hooks } = session.program;
-  const runs = createHookRuns(session);
-  const life = createSessionLife(session, runs);
+  const runs = createHookRuns(session, hooks);
+  const life = createSessionLife(session, hooks, runs);
   /** By agent, the turn that its Stop hooks have made go on. */
   const goneOn = new Map<string, number>();
   /** By agent, what its next step has to tell. */

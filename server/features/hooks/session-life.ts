@@ -1,6 +1,7 @@
 /** A session's life as hooks see it: from the main agent's first use in this process to the session's unloading. */
 import type { SessionContext } from '#server/agent/context.ts';
 import type { UnloadReason } from '#server/agent/feature.ts';
+import type { Hooks } from '#server/hooks/hooks.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { HookRuns } from './hook-runs.ts';
 
@@ -20,9 +21,8 @@ export interface SessionLife {
 }
 
 /** Creates it; runs nothing. */
-export function createSessionLife(session: SessionContext, runs: HookRuns): SessionLife {
+export function createSessionLife(session: SessionContext, hooks: Hooks, runs: HookRuns): SessionLife {
   const { log, clock } = session;
-  const { hooks } = session.program;
   const ended = new AbortController();
   let since: number | undefined;
   let beginning: Promise<unknown> | undefined;

@@ -1,10 +1,11 @@
 /** MCP servers in a session: which of its workspace it has, their tools in its agents, and what clients are told. */
 import type { SessionContext } from '#server/agent/context.ts';
-import type { Feature, LiveFeature } from '#server/agent/feature.ts';
+import type { Feature, FeatureServices, LiveFeature } from '#server/agent/feature.ts';
 import { event } from '#server/journal/records.ts';
 import { unlessAborted } from '#server/aborts.ts';
 import type { McpConfigProblem } from '#server/mcp/config/workspace-servers.ts';
 import { ignoredConfigWarning } from '#server/project-files/ignored-config.ts';
+import type { Mcp } from '#server/mcp/mcp.ts';
 import type { McpServer } from '#server/mcp/server.ts';
 import type { WorkspaceChange, WorkspaceMcp } from '#server/mcp/workspace-mcp.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
@@ -22,9 +23,15 @@ const warningOf = ({ message }: McpConfigProblem): SessionWarning => ({
   message,
 });
 
-function open(session: SessionContext): SessionMcp {
+declare module '#server/agent/feature.ts' {
+  interface FeatureServices {
+    readonly mcp: Pick<Mcp, 'hold'>;
+  }
+}
+
+function open(session: SessionContext, services: FeatureServices): SessionMcp {
   const { log } = session;
-  const { workspace, release } = session.program.mcp.hold(session.cwd);
+  const { workspace, release } = services.mcp.hold(session.cwd);
   /** The servers that there were when the session first needed them; it gets no others. */
   let own: ReadonlySet<string> | undefined;
   let offer: Offer | undefined;

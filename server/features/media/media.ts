@@ -1,10 +1,17 @@
 /** Images and videos of the project, for models that take them. */
 import type { AgentContext, MediaKind, SessionContext } from '#server/agent/context.ts';
-import type { Feature, LiveFeature } from '#server/agent/feature.ts';
+import type { Feature, FeatureServices, LiveFeature } from '#server/agent/feature.ts';
+import type { VideoUploads } from '#server/models/video-uploads.ts';
 import type { Tool } from '#server/tools/tool.ts';
 import { createReadMediaTool } from './tool.ts';
 
-function open({ program }: SessionContext): LiveFeature {
+declare module '#server/agent/feature.ts' {
+  interface FeatureServices {
+    readonly media: { readonly videos: Pick<VideoUploads, 'addressOf'> };
+  }
+}
+
+function open({ program }: SessionContext, { media: { videos } }: FeatureServices): LiveFeature {
   /** Of each agent, by what they read. */
   const made = new WeakMap<AgentContext, Map<string, Tool>>();
 
@@ -18,7 +25,7 @@ function open({ program }: SessionContext): LiveFeature {
       images: program.images,
       async uploadVideo(video, signal) {
         const { model } = await agent.config.present();
-        return program.uploadVideo(model, video, signal);
+        return videos.addressOf(model, video, signal);
       },
     });
     own.set(key, tool);

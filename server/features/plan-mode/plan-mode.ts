@@ -94,13 +94,13 @@ function open(session: SessionContext): LiveFeature {
 
     agentCreated({ id }) {
       const isNew = id === MAIN_AGENT && !log.state.status.agents.has(id);
-      return isNew && session.program.defaultPlanMode() ? enter(id, 'default').records : [];
+      return isNew && session.config.effective().defaultPlanMode ? enter(id, 'default').records : [];
     },
     facts: ({ id }) => (state(id).active ? { planMode: true } : {}),
 
     async configure(agent, { plan_mode: wanted }) {
       const { id } = agent;
-      if (wanted === undefined || wanted === isOn(log.state, session.program)) return;
+      if (wanted === undefined || wanted === isOn(log.state, session.config)) return;
       await log.claim();
       agent.config.create();
       if (wanted === state(id).active) return;
@@ -147,13 +147,13 @@ function open(session: SessionContext): LiveFeature {
 }
 
 /** Of the main agent, also before it was ever used. */
-const isOn = (state: LogState, { defaultPlanMode }: Pick<SessionContext['program'], 'defaultPlanMode'>): boolean =>
-  state.status.agents.has(MAIN_AGENT) ? stateOf(state, MAIN_AGENT).active : defaultPlanMode();
+const isOn = (state: LogState, config: SessionContext['config']): boolean =>
+  state.status.agents.has(MAIN_AGENT) ? stateOf(state, MAIN_AGENT).active : config.effective().defaultPlanMode;
 
 export const planMode: Feature = {
   name: 'plan-mode',
   projection: plans,
   transcript: planTranscript,
-  status: (state, defaults) => ({ plan_mode: isOn(state, defaults) }),
+  status: (state, { config }) => ({ plan_mode: isOn(state, config) }),
   open,
 };

@@ -7,7 +7,7 @@ import type { Profile } from '#server/agent/profile.ts';
 import { reminder } from '#server/agent/prompt/reminders.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { readContext } from '#server/journal/projections/context.ts';
-import { CALLERS_MODEL, type SubagentPool } from '#server/models/subagent-pool.ts';
+import { CALLERS_MODEL, subagentPool, type SubagentPool } from '#server/models/subagent-pool.ts';
 import { ToolInputError } from '#server/tools/tool.ts';
 import { FORK_NOTICE } from './texts.ts';
 
@@ -26,10 +26,10 @@ export interface StartOptions {
 }
 
 /** A pool that cannot be used offers nothing; a call is told why. */
-export function startOptions({ program }: Pick<SessionContext, 'program'>): StartOptions {
-  const fork = program.flag('subagent_fork');
+export function startOptions({ config }: Pick<SessionContext, 'config'>): StartOptions {
+  const fork = config.resolveFlags().subagent_fork;
   try {
-    const choices = program.subagentPool()?.choices;
+    const choices = subagentPool(config)?.choices;
     return choices ? { fork, models: choices } : { fork };
   } catch {
     return { fork };
@@ -82,7 +82,7 @@ export function modelLines({ models }: StartOptions): string {
  * `ToolInputError`.
  */
 export function startModel(
-  { log, program }: Pick<SessionContext, 'log' | 'program'>,
+  { log, config }: Pick<SessionContext, 'log' | 'config'>,
   callerId: string,
   wanted: WantedStart,
 ): Pick<AgentChange, 'model' | 'thinking'> {
@@ -92,7 +92,7 @@ export function startModel(
     ...(thinkingEffort === undefined ? {} : { thinking: thinkingEffort }),
   };
   if (wanted.fork) return callers;
-  const pool = usablePool(program);
+  const pool = usablePool(config);
   if (pool && !pool.choices) return { model: pool.defaultModel };
   const alias = wanted.model ?? pool?.defaultModel ?? CALLERS_MODEL;
   if (alias === CALLERS_MODEL) return callers;
@@ -101,9 +101,9 @@ export function startModel(
   throw new ToolInputError(`Subagents cannot run on the model "${alias}". There are: ${names}.`);
 }
 
-function usablePool(program: Pick<SessionContext['program'], 'subagentPool'>): SubagentPool | undefined {
+function usablePool(config: SessionContext['config']): SubagentPool | undefined {
   try {
-    return program.subagentPool();
+    return subagentPool(config);
   } catch (error) {
     throw new ToolInputError(`The models for subagents are not configured properly: ${errorMessage(error)}`);
   }
@@ -114,10 +114,10 @@ function usablePool(program: Pick<SessionContext['program'], 'subagentPool'>): S
  * every subagent starts. Throws `ToolInputError` as `startModel`.
  */
 export async function bindSubagent(
-  { log, program }: Pick<SessionContext, 'log' | 'program'>,
+  { log, config }: Pick<SessionContext, 'log' | 'config'>,
   child: Agent,
   { profile, callerId, wanted }: { profile: Profile; callerId: string; wanted: WantedStart },
 ): Promise<void> {
-  await child.context.config.change({ profile, ...startModel({ log, program }, callerId, wanted) });
+  await child.context.config.change({ profile, ...startModel({ log, config }, callerId, wanted) });
   if (wanted.fork) log.append([copiedHistory(log.state, child.id, callerId, [reminder('fork', FORK_NOTICE)])]);
 }

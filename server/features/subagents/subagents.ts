@@ -13,6 +13,7 @@ import type { TaskMembers } from '#schema/events/tasks.ts';
 import { allowedProfiles, resumeProblem } from './allowed.ts';
 import { foregroundRuns } from './projection.ts';
 import { runSubagent, turnSignal, type RunEnd } from './run.ts';
+import { subagentTimeoutMs } from './settings.ts';
 import { bindSubagent, sameOptions, startModel, startOptions, type StartOptions, type WantedStart } from './start.ts';
 import { backgroundText, completedText, failedText, interruptedText, type SubagentFacts } from './texts.ts';
 import { createAgentTool, type AgentRequest } from './tool.ts';
@@ -148,7 +149,7 @@ function open(session: SessionContext): Subagents {
           kind: 'agent',
           agentId: callerId,
           description,
-          timeoutMs: program.subagentTimeoutMs(),
+          timeoutMs: subagentTimeoutMs(session.config.effective()),
           ...(background ? {} : { waiting }),
         },
         work,

@@ -7,6 +7,7 @@ import { errorMessage } from '#server/errors/service-error.ts';
 import { event } from '#server/journal/records.ts';
 import type { ErrorPayload } from '#schema/engine.ts';
 import { runSubagent } from '../subagents/run.ts';
+import { subagentTimeoutMs } from '../subagents/settings.ts';
 import type { WantedStart } from '../subagents/start.ts';
 import { modelFactsOf, type Subagents } from '../subagents/subagents.ts';
 import { createSchedule } from './schedule.ts';
@@ -154,7 +155,7 @@ export async function runSwarm(members: readonly Member[], deps: SwarmDeps): Pro
 
   /** Of each attempt. */
   function startTimeout(run: Run): void {
-    const ms = program.subagentTimeoutMs();
+    const ms = subagentTimeoutMs(session.config.effective());
     if (ms === 0) return;
     run.callOffTimeout = clock.setTimeout(() => {
       run.timedOut = `The subagent reached its time limit of ${ms / 1000} s.`;

@@ -11,6 +11,7 @@ import { MAIN_AGENT } from '#schema/agents.ts';
 import { subagents, type SubagentOffer } from '../subagents/subagents.ts';
 import { swarmReminders, withoutTrailingReminder } from './reminders.ts';
 import { swarmResult } from './result.ts';
+import { swarmConcurrency } from './settings.ts';
 import { AGENT_SWARM, createSwarmTool, type SwarmRequest } from './tool.ts';
 import { swarmTranscript } from './transcript.ts';
 
@@ -19,8 +20,9 @@ const ALONE = `${AGENT_SWARM} must be the only call of its response, so none of 
 const triggerOf = ({ status }: LogState, agentId: string) => status.agents.get(agentId)?.swarm;
 
 function open(session: SessionContext): LiveFeature {
-  const { log, agents, program } = session;
+  const { log, agents, config } = session;
   const trigger = (agentId: string) => triggerOf(log.state, agentId);
+  const concurrency = () => swarmConcurrency(config.effective());
   let told: { offer: SubagentOffer; tools: readonly Tool[] } | undefined;
 
   async function run(request: SwarmRequest, context: RunContext): Promise<ToolResult> {
@@ -49,9 +51,7 @@ function open(session: SessionContext): LiveFeature {
         const { allowed, resumable, checkStart } = live;
         told = {
           offer,
-          tools: [
-            createSwarmTool(offer, { allowed, resumable, checkStart, concurrency: program.swarmConcurrency, run }),
-          ],
+          tools: [createSwarmTool(offer, { allowed, resumable, checkStart, concurrency, run })],
         };
       }
       return told.tools;

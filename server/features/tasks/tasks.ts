@@ -56,7 +56,7 @@ function open(session: SessionContext) {
     tools(agent: AgentContext) {
       const made = tools.get(agent.id) ?? makeTools(agent);
       tools.set(agent.id, made);
-      return session.program.flag('wait_for') ? made.all : made.withoutWait;
+      return session.config.resolveFlags().wait_for ? made.all : made.withoutWait;
     },
     reminders(agent: AgentContext) {
       const running = beginsAnew(agent.state()) ? runningTasks(log.state.tasks) : [];

@@ -14,7 +14,7 @@ import { SELECT_TOOLS, toldTools, type Disclosure, type ToldTools } from './conv
 import { createSelectTools } from './tool.ts';
 
 function open(session: SessionContext): LiveFeature {
-  const { program } = session;
+  const { program, config } = session;
   const tool = createSelectTools((agentId) => {
     const agent = session.agents.find(agentId)?.context;
     return new Set(agent ? loadable(agent).map(({ name }) => name) : []);
@@ -39,7 +39,7 @@ function open(session: SessionContext): LiveFeature {
   }
 
   return {
-    tools: (agent) => (program.flag('tool-select') && (turns.get(agent.id) ?? takes(agent)) ? on : off),
+    tools: (agent) => (config.resolveFlags()['tool-select'] && (turns.get(agent.id) ?? takes(agent)) ? on : off),
     turnBegins({ id }) {
       due.add(id);
       return undefined;

@@ -1,14 +1,21 @@
 /** The web in a session: pages, and searches while a service for them is configured. */
 import type { Feature } from '#server/agent/feature.ts';
+import type { Web } from '#server/web/web.ts';
 import { createFetchUrlTool } from './fetch-url.ts';
 import { createWebSearchTool } from './web-search.ts';
 
+declare module '#server/agent/feature.ts' {
+  interface FeatureServices {
+    readonly web: Web;
+  }
+}
+
 export const web: Feature = {
   name: 'web',
-  open({ program }) {
-    const fetchUrl = createFetchUrlTool(program.web);
+  open(_session, services) {
+    const fetchUrl = createFetchUrlTool(services.web);
     const withoutSearch = [fetchUrl];
-    const withSearch = [createWebSearchTool(program.web), fetchUrl];
-    return { tools: () => (program.web.canSearch() ? withSearch : withoutSearch) };
+    const withSearch = [createWebSearchTool(services.web), fetchUrl];
+    return { tools: () => (services.web.canSearch() ? withSearch : withoutSearch) };
   },
 };

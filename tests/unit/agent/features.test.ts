@@ -863,9 +863,9 @@ describe('the fold of a feature', () => {
     name: 'count',
     projection: counts,
     snapshot: () => ({ pending_questions: [] }),
-    status: (state, { defaultPlanMode }) => ({
+    status: (state, { config }) => ({
       context_tokens: counts.of(state.features).get('main') ?? 0,
-      plan_mode: defaultPlanMode(),
+      plan_mode: config.effective().defaultPlanMode,
     }),
     open: () => ({ stepBegins: (agent) => ({ before: [mark(agent, 'counted')] }) }),
   };

@@ -38,6 +38,12 @@ it('changes of one client in a window are one event', () => {
   expect(events).toEqual([{ fields: ['hooks', 'permission'], by: curl }]);
 });
 
+it('a domain that is not part of the API causes no event', () => {
+  change({ swarm: { maxConcurrency: '2' } });
+  clock.advance(CHANGE_WINDOW_MS);
+  expect(events).toEqual([]);
+});
+
 it('changes of different clients, and edits of the file, are separate events', () => {
   change({ hooks: [1] }, curl);
   change({ hooks: [1, 2] });

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
 import type { AgentProgram } from '#server/agent/context.ts';
+import type { StoredConfig } from '#server/config/stored.ts';
 import { openSideConversation } from '#server/features/btw/btw.ts';
 import { compaction } from '#server/features/compaction/compaction.ts';
 import { contextSize } from '#server/journal/context-size.ts';
@@ -58,9 +59,11 @@ const hanging: ModelAnswer = ({ signal }) =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
 const full = (text: string) => answering(text, { usage: usage(90_000, 10) });
 
-async function talkWith(answers: ModelAnswer[], program: Partial<AgentProgram> = {}, clock = manualClock()) {
+async function talkWith(answers: ModelAnswer[], program: Partial<AgentProgram> = {}, config: StoredConfig = {}) {
   const script = scriptedModel(...answers);
-  const talk = await openTalk({ dir: folder.path, tools: [echo], clock, program: { ...script.program, ...program } });
+  const clock = manualClock();
+  const all = { ...script.program, ...program };
+  const talk = await openTalk({ dir: folder.path, tools: [echo], clock, config, program: all });
   const { session, log } = talk;
   const context = () => readContext(log.state.context, 'main');
   return {
@@ -466,7 +469,8 @@ describe('by itself', () => {
         { text: 'Sum two.' },
         { text: 'On.' },
       ],
-      { compaction: () => ({ triggerRatio: 0.5, reserved: 99_999 }) },
+      {},
+      { loopControl: { compactionTriggerRatio: 0.5, reservedContextSize: 99_999 } },
     );
     await talk.turn('Hello');
     expect(talk.all('compaction.started')).toHaveLength(0);
@@ -477,7 +481,11 @@ describe('by itself', () => {
   });
 
   it('it does not come where there is nothing to summarize', async () => {
-    const talk = await talkWith([{ text: 'Hi.' }], { compaction: () => ({ triggerRatio: 0.5, reserved: 99_999 }) });
+    const talk = await talkWith(
+      [{ text: 'Hi.' }],
+      {},
+      { loopControl: { compactionTriggerRatio: 0.5, reservedContextSize: 99_999 } },
+    );
     await talk.turn('Hello');
     expect(talk.all('compaction.started')).toEqual([]);
   });

@@ -1,7 +1,7 @@
 /** Jobs in a real session: when they fire, what they say, and that each time comes once. */
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
 import { z } from 'zod';
 import { MAX_JOBS } from '#server/features/cron/tools.ts';
 import { STALE_MS } from '#server/features/cron/work.ts';
@@ -9,7 +9,7 @@ import { readContext } from '#server/journal/projections/context.ts';
 import { internal, type CronJob } from '#server/journal/records.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import {
-  cronSettings,
+  exactCron,
   openAgentSession,
   openTalk,
   scriptedModel,
@@ -376,8 +376,7 @@ describe('an old job', () => {
   });
 
   it('goes on where that is wanted', async () => {
-    const cron = () => ({ ...cronSettings, stale: false });
-    const talk = await talkWith([done], { program: { cron } });
+    const talk = await talkWith([done], { config: { cron: { ...exactCron, noStale: true } } });
     added(talk, { createdAt: clock.now() - STALE_MS - 1, cron: '0 0 * * *' });
     await ended(talk, 1);
     expect(fires(talk)).toEqual(['job 7']);
@@ -488,9 +487,22 @@ test('a job whose expression is none is reported once, and holds up no other', a
   await talk.close();
 });
 
+test.each([true, false])('with debug: %s, a job that fires is logged accordingly', async (debug) => {
+  const info = vi.fn();
+  const config = { cron: { ...exactCron, debug } };
+  const talk = await talkWith([done], { config, featureServices: { cron: { log: { info } } } });
+  added(talk, {});
+  await waitsFor(MINUTE);
+  clock.advance(HOUR);
+  await ended(talk, 1);
+  const facts = { sessionId: 'session_S1', jobId: 'job', count: 1, stale: false };
+  expect(info.mock.calls).toEqual(debug ? [['a cron job fires', facts]] : []);
+  await talk.close();
+});
+
 test('where jobs are switched off there are no tools, nothing fires and nothing is kept, until they are on again', async () => {
-  let disabled = true;
-  const talk = await talkWith([done, done], { program: { cron: () => ({ ...cronSettings, disabled }) } });
+  const cron = { ...exactCron, disabled: true };
+  const talk = await talkWith([done, done], { config: { cron } });
   added(talk, {});
   await waitsFor(MINUTE);
   clock.advance(HOUR);
@@ -498,7 +510,7 @@ test('where jobs are switched off there are no tools, nothing fires and nothing 
   expect(fires(talk)).toEqual([]);
   expect(talk.session.keeps()).toBe(false);
   expect(talk.main.tools().map(({ tool }) => tool.name)).not.toContain('CronCreate');
-  disabled = false;
+  cron.disabled = false;
   expect(talk.session.keeps()).toBe(true);
   expect(talk.main.tools().map(({ tool }) => tool.name)).toContain('CronCreate');
   clock.advance(MINUTE);

@@ -14,7 +14,8 @@ beforeAll(async () => {
   ({ remove } = folder);
   talk = await openTalk({
     dir: folder.path,
-    program: { ...scriptedModel().program, web: { ...noWeb, canSearch: () => true } },
+    program: scriptedModel().program,
+    featureServices: { web: { ...noWeb, canSearch: () => true } },
   });
 });
 afterAll(async () => {

@@ -27,8 +27,8 @@ async function hanging() {
         call.signal.addEventListener('abort', end, { once: true });
       }),
   };
-  const talk = await openTalk({ dir: folder.path, features: [], program: { ...scriptedModel().program, hooks } });
-  const runs = createHookRuns(talk.session.context);
+  const talk = await openTalk({ dir: folder.path, features: [], program: scriptedModel().program });
+  const runs = createHookRuns(talk.session.context, hooks);
   const tell = (agentId = 'main') => runs.tell(agentId, 'PostToolUse', 'Bash', () => ({ match: 'Bash', fields: {} }));
   const settled = () => new Promise((resolve) => setImmediate(resolve));
   return { talk, runs, running, tell, settled };

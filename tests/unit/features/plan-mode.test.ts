@@ -72,8 +72,8 @@ it('enters and leaves on the line of the result', async () => {
 });
 
 it('is entered with the main agent where the configuration says so, once and for no other agent', async () => {
-  const program = { defaultPlanMode: () => true };
-  const talk = await planning([done], { program });
+  const config = { defaultPlanMode: true };
+  const talk = await planning([done], { config });
   expect((await talk.lines()).find((line) => line.includes('agent.created'))).toEqual([
     'session.opened',
     'agent.created',
@@ -86,7 +86,7 @@ it('is entered with the main agent where the configuration says so, once and for
   expect(features.flatMap((feature) => feature.agentCreated?.(other, {}) ?? [])).toEqual([]);
   talk.log.append([internal('main', 'plan.left', { how: 'cancel' })]);
   await talk.close();
-  const again = await planning([done], { program });
+  const again = await planning([done], { config });
   await again.turn('go');
   expect(again.reader.status().plan_mode).toBe(false);
   await again.close();
@@ -239,7 +239,7 @@ describe('a call by what its tool and the call declare', () => {
     'effects $effects, a write of $write',
     async ({ effects, write, planner, worker }) => {
       const talk = await planning([callTo('EnterPlanMode'), done]);
-      const live = planMode.open?.(talk.session.context);
+      const live = talk.session.context.feature(planMode);
       const born = (id: string, parentAgentId: string) =>
         event(id, 'agent.created', {}, { kind: 'sub', parentAgentId });
       talk.log.append([born('agent-0', 'main'), born('agent-1', 'agent-0')]);
@@ -250,7 +250,7 @@ describe('a call by what its tool and the call declare', () => {
         const tool = madeUp(effects, accesses);
         const checked = tool.check({});
         if ('problem' in checked) throw new Error(checked.problem);
-        return live?.guard?.(agent, {
+        return live.guard?.(agent, {
           call: { id: 'c', name: tool.name, arguments: '{}' },
           tool,
           prepared: await checked.prepare(agent.environment()),
@@ -272,7 +272,7 @@ describe('a call by what its tool and the call declare', () => {
 it('asks nobody about the plan file, unless the tool may change more than it declares', async () => {
   const talk = await planning([callTo('EnterPlanMode'), done]);
   await talk.turn('plan it');
-  const [step] = planMode.open?.(talk.session.context).permissionSteps ?? [];
+  const [step] = talk.session.context.feature(planMode).permissionSteps ?? [];
   const decide = (effects: ToolEffects, path: string, agentId = 'main') => {
     const call = { toolName: 'MadeUp', agentId, permission: 'ask', effects, subject: { match: 'literal' } } as const;
     const places = talk.main.context.environment();
@@ -290,7 +290,7 @@ it('costs a turn without it nothing: no state, no reminder, no wait', async () =
   const talk = await planning([done]);
   await talk.turn('hello');
   expect(plans.of(talk.log.state.features).agents.size).toBe(0);
-  const live = planMode.open?.(talk.session.context);
+  const live = talk.session.context.feature(planMode);
   const tool = madeUp('workspace');
   const call = { id: 'c', name: tool.name, arguments: '{}' };
   const prepared = {
@@ -300,7 +300,7 @@ it('costs a turn without it nothing: no state, no reminder, no wait', async () =
     run: async () => ({ output: '' }),
   };
   expect(
-    live?.guard?.(talk.main.context, {
+    live.guard?.(talk.main.context, {
       call,
       tool,
       prepared,
@@ -310,6 +310,6 @@ it('costs a turn without it nothing: no state, no reminder, no wait', async () =
       signal: AbortSignal.abort(),
     }),
   ).toBeUndefined();
-  expect(live?.reminders?.(talk.main.context)).toEqual([]);
+  expect(live.reminders?.(talk.main.context)).toEqual([]);
   await talk.close();
 });

@@ -2,15 +2,22 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { builtinProfiles, type Profile } from '#server/agent/profile.ts';
+import type { Flags } from '#server/config/flags.ts';
+import type { StoredConfig } from '#server/config/stored.ts';
 import { readContext } from '#server/journal/projections/context.ts';
 import { internal } from '#server/journal/records.ts';
-import { ServiceError } from '#server/errors/service-error.ts';
 import { undoTurns } from '#server/features/undo/undo.ts';
-import type { SubagentPool } from '#server/models/subagent-pool.ts';
 import { activeTools } from '#server/permissions/active-tools.ts';
 import { defineTool, type Tool } from '#server/tools/tool.ts';
 import type { ModelRequest } from '#server/models/types.ts';
-import { openTalk, scriptedModel, textOf, type AgentSessionOptions, type ModelAnswer } from '#support/agent-session.ts';
+import {
+  NO_FLAGS,
+  openTalk,
+  scriptedModel,
+  textOf,
+  type AgentSessionOptions,
+  type ModelAnswer,
+} from '#support/agent-session.ts';
 import { temporaryFolder } from '#support/session-logs.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -47,7 +54,6 @@ function models(byProfile: Record<string, ModelAnswer[]>) {
   const program: AgentSessionOptions['program'] = {
     ...any?.program,
     renderPrompt: (_place, _instructions, profile) => Promise.resolve(profile.name),
-    flag: () => false,
     toolPolicy: (names, bound, sessionDisabled) =>
       activeTools(names, {
         profile: { tools: bound?.tools ?? '*', disallowedTools: bound?.disallowed },
@@ -62,9 +68,18 @@ function models(byProfile: Record<string, ModelAnswer[]>) {
   return { program, requests };
 }
 
-async function talkWith(byProfile: Record<string, ModelAnswer[]>, program: AgentSessionOptions['program'] = {}) {
+async function talkWith(
+  byProfile: Record<string, ModelAnswer[]>,
+  { program = {}, ...more }: Partial<AgentSessionOptions> = {},
+) {
   const { program: scripted, requests } = models(byProfile);
-  const talk = await openTalk({ dir: folder.path, tools, program: { ...scripted, ...program } });
+  const talk = await openTalk({
+    dir: folder.path,
+    tools,
+    flags: NO_FLAGS,
+    ...more,
+    program: { ...scripted, ...program },
+  });
   const results = (agent = 'main') =>
     talk
       .all('tool.result')
@@ -121,7 +136,7 @@ describe('a subagent', () => {
         agent: [calling(agent({ subagent_type: 'all' })), done, calling(agent({ subagent_type: 'all' })), done],
         all: [calling(agent()), found],
       },
-      { profiles: () => new Map([...builtinProfiles, ['all', all]]) },
+      { program: { profiles: () => new Map([...builtinProfiles, ['all', all]]) } },
     );
     await talk.turn('go');
     expect(talk.results()).toEqual([expect.stringContaining('Allowed types: coder, explore, plan.')]);
@@ -138,7 +153,7 @@ describe('a subagent', () => {
     const own: Profile = { name: 'own', description: 'Mine.', tools: ['Bash'], discovered: true };
     const talk = await talkWith(
       { agent: [calling(agent({ subagent_type: 'own' })), done], own: [done] },
-      { profiles: () => new Map([...builtinProfiles, ['own', own]]) },
+      { program: { profiles: () => new Map([...builtinProfiles, ['own', own]]) } },
     );
     await talk.turn('go');
     expect(talk.results()).toEqual([expect.stringContaining('actual_subagent_type: own')]);
@@ -155,7 +170,9 @@ describe('a subagent', () => {
       const without: Profile = { ...facts, name: 'without', tools: '*', disallowedTools: ['Agent', 'AgentSwarm'] };
       const talk = await talkWith(
         { agent: [calling(agent({ subagent_type: 'delegating' })), done] },
-        { profiles: () => new Map([...builtinProfiles, ['delegating', delegating], ['without', without]]) },
+        {
+          program: { profiles: () => new Map([...builtinProfiles, ['delegating', delegating], ['without', without]]) },
+        },
       );
       await talk.turn('go');
       expect(talk.results()).toEqual([expect.stringContaining('Allowed types: coder, explore, plan, without.')]);
@@ -410,7 +427,7 @@ it('that cannot begin has failed, in its record and for its caller', async () =>
   };
   const talk = await talkWith(
     { agent: [calling(agent({ subagent_type: 'lost' })), done] },
-    { profiles: () => new Map([...builtinProfiles, ['lost', lost]]) },
+    { program: { profiles: () => new Map([...builtinProfiles, ['lost', lost]]) } },
   );
   await talk.turn('go');
   expect(talk.results()).toEqual([expect.stringMatching(/status: failed\n[^]*there is no map/)]);
@@ -440,7 +457,7 @@ describe('stopped', () => {
   it('by its time, it has failed and can be resumed', async () => {
     const talk = await talkWith(
       { agent: [calling(agent()), done], coder: [held(LONG).answer] },
-      { subagentTimeoutMs: () => 30 },
+      { config: { subagent: { timeoutMs: 30 } } },
     );
     await talk.turn('go');
     const [output] = talk.results();
@@ -506,7 +523,7 @@ describe('a copy of the conversation', () => {
   it('is given where the flag is on', async () => {
     const talk = await talkWith(
       { agent: [{ text: 'Plums.' }, calling(agent({ fork: true })), done], coder: [found] },
-      { flag: (name) => name === 'subagent_fork' },
+      { flags: { ...NO_FLAGS, subagent_fork: true } },
     );
     await talk.turn('Which fruit?');
     await talk.turn('go');
@@ -531,7 +548,7 @@ describe('a copy of the conversation', () => {
         agent: [{ calls: [taken] }, done, calling(agent({ fork: true })), done],
         coder: [{ calls: [taken] }, found, { text: LONG }],
       },
-      { flag: (name) => name === 'subagent_fork' },
+      { flags: { ...NO_FLAGS, subagent_fork: true } },
     );
     await talk.turn('first');
     await talk.turn('second');
@@ -547,7 +564,7 @@ describe('a copy of the conversation', () => {
   it('excludes resume', async () => {
     const talk = await talkWith(
       { agent: [calling(agent({ fork: true, resume: 'agent-1' })), done] },
-      { flag: (name) => name === 'subagent_fork' },
+      { flags: { ...NO_FLAGS, subagent_fork: true } },
     );
     await talk.turn('go');
     expect(talk.results()).toEqual([expect.stringContaining('resume excludes fork and model')]);
@@ -564,23 +581,23 @@ function told(talk: Awaited<ReturnType<typeof talkWith>>) {
   return { parameters: Object.keys(parameters?.properties ?? {}), description };
 }
 
+type Pool = StoredConfig['secondaryModel'];
+
 describe('the model of a subagent', () => {
-  const choices = new Map([
-    ['small', 'quick work'],
-    ['large', ''],
-  ]);
-  const pool: SubagentPool = { defaultModel: 'small', choices };
-  const unusable = () => {
-    throw new ServiceError('validation.failed', 'secondary_model: default_model is missing');
-  };
-  const with2 = (
-    subagentPool: () => SubagentPool | undefined,
-    args: Record<string, unknown>,
-    more: AgentSessionOptions['program'] = {},
-  ) =>
+  const record = { model: 'x', baseUrl: 'http://127.0.0.1:1', protocol: 'openai' as const, maxContextSize: 1000 };
+  const configOf = (secondaryModel: Pool): StoredConfig => ({
+    models: { small: record, large: record },
+    ...(secondaryModel ? { secondaryModel } : {}),
+  });
+  const pool: Pool = { defaultModel: 'small', models: { small: 'quick work', large: '' } };
+  const with2 = (secondaryModel: Pool, args: Record<string, unknown>, flags: Partial<Flags> = {}) =>
     talkWith(
       { agent: [calling(agent(args)), done], coder: [found] },
-      { subagentPool, effort: (_, wanted) => wanted ?? 'medium', ...more },
+      {
+        config: configOf(secondaryModel),
+        flags: { ...NO_FLAGS, 'secondary-model': true, ...flags },
+        program: { effort: (_, wanted) => wanted ?? 'medium' },
+      },
     );
 
   it.each([
@@ -589,9 +606,9 @@ describe('the model of a subagent', () => {
     ['the pool', pool, {}, 'small', 'medium'],
     ['the pool, as its caller asks', pool, { model: 'large' }, 'large', 'medium'],
     ['its caller in spite of the pool', pool, { model: 'primary' }, 'fake', 'high'],
-    ['the default that is forced', { defaultModel: 'small' }, { model: 'primary' }, 'small', 'medium'],
+    ['the default that is forced', { defaultModel: 'small', force: true }, { model: 'primary' }, 'small', 'medium'],
   ])('is that of %s', async (_, of, args, model, thinkingEffort) => {
-    const talk = await with2(() => of, args);
+    const talk = await with2(of, args);
     await talk.main.context.config.change({ thinking: 'high' });
     await talk.turn('go');
     expect(talk.results()).toEqual([expect.stringContaining('status: completed')]);
@@ -600,7 +617,7 @@ describe('the model of a subagent', () => {
   });
 
   it("is its caller's where it begins with its conversation", async () => {
-    const talk = await with2(() => pool, { fork: true, model: 'large' }, { flag: (name) => name === 'subagent_fork' });
+    const talk = await with2(pool, { fork: true, model: 'large' }, { subagent_fork: true });
     await talk.main.context.config.change({ thinking: 'high' });
     await talk.turn('go');
     expect(bound(talk, 'agent-1').config).toMatchObject({ model: 'fake', thinkingEffort: 'high' });
@@ -608,28 +625,29 @@ describe('the model of a subagent', () => {
   });
 
   it.each([
-    ['that no pool has', () => undefined, { model: 'small' }, 'There are: primary.'],
-    ['that this pool has not', () => pool, { model: 'gone' }, 'There are: small, large, primary.'],
-    ['while the pool is unusable', unusable, {}, 'default_model is missing'],
-    ['for one that goes on', () => pool, { model: 'small', resume: 'agent-1' }, 'resume excludes fork and model'],
-  ])('cannot be one %s', async (_, subagentPool, args, why) => {
-    const talk = await with2(subagentPool, args);
+    ['that no pool has', undefined, { model: 'small' }, 'There are: primary.'],
+    ['that this pool has not', pool, { model: 'gone' }, 'There are: small, large, primary.'],
+    ['while the pool is unusable', { models: { small: '' } }, {}, 'default_model is missing'],
+    ['for one that goes on', pool, { model: 'small', resume: 'agent-1' }, 'resume excludes fork and model'],
+  ])('cannot be one %s', async (_, of, args, why) => {
+    const talk = await with2(of, args);
     await talk.turn('go');
     expect(talk.results()).toEqual([expect.stringContaining(why)]);
     expect(talk.all('subagent.spawned')).toEqual([]);
   });
 
   it('is offered while there is a choice, and no longer', async () => {
-    let present: SubagentPool | undefined = pool;
-    const talk = await talkWith({ agent: [done, done, done] }, { subagentPool: () => present });
+    const config = configOf(pool);
+    const flags = { ...NO_FLAGS, 'secondary-model': true };
+    const talk = await talkWith({ agent: [done, done, done] }, { config, flags });
     await talk.turn('go');
     expect(told(talk).parameters).toContain('model');
     expect(told(talk).description).toContain('- small: quick work\n- large\n- primary');
-    present = { defaultModel: 'small' };
+    config.secondaryModel = { defaultModel: 'small', force: true };
     await talk.turn('go');
     expect(told(talk).parameters).not.toContain('model');
     expect(told(talk).description).not.toContain('- small');
-    present = pool;
+    config.secondaryModel = pool;
     await talk.turn('go');
     expect(talk.requests('agent')[2]?.tools).toBe(talk.requests('agent')[0]?.tools);
   });

@@ -9,7 +9,14 @@ import { internal } from '#server/journal/records.ts';
 import { ModelError, type ModelRequest, type ModelResponse, type StreamPart } from '#server/models/types.ts';
 import { activeTools } from '#server/permissions/active-tools.ts';
 import { defineTool } from '#server/tools/tool.ts';
-import { openTalk, scriptedModel, textOf, type AgentSessionOptions, type ModelAnswer } from '#support/agent-session.ts';
+import {
+  NO_FLAGS,
+  openTalk,
+  scriptedModel,
+  textOf,
+  type AgentSessionOptions,
+  type ModelAnswer,
+} from '#support/agent-session.ts';
 import { manualClock } from '#support/manual-clock.ts';
 import { temporaryFolder } from '#support/session-logs.ts';
 
@@ -68,7 +75,7 @@ const over = (items: readonly string[], more: Record<string, unknown> = {}) =>
 async function talkWith(
   main: ModelAnswer[],
   fates: Record<string, Fate[]> = {},
-  program: AgentSessionOptions['program'] = {},
+  more: Pick<AgentSessionOptions, 'config' | 'env' | 'flags'> = {},
 ) {
   const script = scriptedModel(...main);
   const clock = manualClock();
@@ -103,8 +110,8 @@ async function talkWith(
       stream: (request, onPart) =>
         (request.system === mainProfile.name ? script.program.stream : undefined)?.(request, onPart) ??
         member(request, onPart),
-      ...program,
     },
+    ...more,
   });
   const results = () =>
     talk
@@ -186,14 +193,12 @@ describe('a call', () => {
     const talk = await talkWith(
       [{ calls: [over(['a', 'b'])] }, done],
       {},
-      {
-        swarmConcurrency() {
-          throw new Error('SWARM must be a positive integer');
-        },
-      },
+      { env: { SERVICE_CODE_AGENT_SWARM_MAX_CONCURRENCY: 'many' } },
     );
     await talk.turn('go');
-    expect(talk.results()).toEqual(['SWARM must be a positive integer']);
+    expect(talk.results()).toEqual([
+      'SERVICE_CODE_AGENT_SWARM_MAX_CONCURRENCY must be a positive integer, not "many".',
+    ]);
   });
 
   it('shows what it starts; each member has its item, its number and the mode of its caller', async () => {
@@ -239,14 +244,15 @@ describe('a call', () => {
   });
 
   it('with a model runs new ones on it, and has none that the pool has not', async () => {
-    const choices = new Map([
-      ['small', ''],
-      ['large', 'thorough'],
-    ]);
+    const record = { model: 'x', baseUrl: 'http://127.0.0.1:1', protocol: 'openai' as const, maxContextSize: 1000 };
+    const config = {
+      models: { small: record, large: record },
+      secondaryModel: { defaultModel: 'small', models: { large: 'thorough', small: '' } },
+    };
     const talk = await talkWith(
       [{ calls: [over(['a', 'b'], { model: 'large' })] }, { calls: [over(['a', 'b'], { model: 'gone' })] }, done],
       {},
-      { subagentPool: () => ({ defaultModel: 'small', choices }), flag: () => false },
+      { config, flags: { ...NO_FLAGS, 'secondary-model': true } },
     );
     await talk.turn('go');
     expect(talk.all('subagent.spawned').map(({ payload }) => payload.model)).toEqual(['large', 'large']);
@@ -288,9 +294,7 @@ describe('its members', () => {
     const talk = await talkWith(
       [{ calls: [over(['a', 'b', 'c'])] }, done],
       { a: [first.fate], b: [first.fate] },
-      {
-        swarmConcurrency: () => 2,
-      },
+      { env: { SERVICE_CODE_AGENT_SWARM_MAX_CONCURRENCY: '2' } },
     );
     talk.submit('go');
     await talk.nth('subagent.started', 2);
@@ -364,9 +368,7 @@ describe('its members', () => {
     const talk = await talkWith(
       [{ calls: [over(['a', 'b'])] }, done],
       { a: [limit(), later().fate], b: [b.fate] },
-      {
-        subagentTimeoutMs: () => 60_000,
-      },
+      { config: { subagent: { timeoutMs: 60_000 } } },
     );
     talk.submit('go');
     await talk.nth('subagent.suspended');
@@ -392,7 +394,7 @@ describe('its members', () => {
     const talk = await talkWith(
       [{ calls: [over(['a', 'b'])] }, done],
       { a: [limit()], b: [b.fate] },
-      { subagentTimeoutMs: () => 2000 },
+      { config: { subagent: { timeoutMs: 2000 } } },
     );
     talk.submit('go');
     await talk.nth('subagent.suspended');

@@ -9,7 +9,14 @@ import { undoTurns } from '#server/features/undo/undo.ts';
 import type { ModelRequest, ResolvedModel } from '#server/models/types.ts';
 import { activeTools } from '#server/permissions/active-tools.ts';
 import { defineTool, type Tool } from '#server/tools/tool.ts';
-import { openTalk, scriptedModel, textOf, type AgentSessionOptions, type ModelAnswer } from '#support/agent-session.ts';
+import {
+  NO_FLAGS,
+  openTalk,
+  scriptedModel,
+  textOf,
+  type AgentSessionOptions,
+  type ModelAnswer,
+} from '#support/agent-session.ts';
 import { temporaryFolder } from '#support/session-logs.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -70,8 +77,13 @@ async function talkWith(answers: ModelAnswer[], facts: Facts = {}) {
     program: {
       ...program,
       resolveModel: () => facts.model ?? ready,
-      flag: (name) => name === 'tool-select' && (facts.flag ?? true),
       ...facts.program,
+    },
+    flags: {
+      ...NO_FLAGS,
+      get 'tool-select'() {
+        return facts.flag ?? true;
+      },
     },
     tools: [plain('Read')],
     features: [...features, source],

@@ -9,7 +9,7 @@ import { createMapper } from '#server/transcript/mapper.ts';
 import { transcriptProjection, type TranscriptFold, type TranscriptProjection } from '#server/transcript/fold.ts';
 import { createOpJournals } from '#server/transcript/op-journal.ts';
 import { itemId } from '#server/transcript/reducer/state.ts';
-import type { UnloadReason } from '#server/agent/feature.ts';
+import type { AgentDefaults, UnloadReason } from '#server/agent/feature.ts';
 import { createConfig } from '#server/config/config.ts';
 import { createConfigWriter } from '#server/config/config-writer.ts';
 import type { TaskInfo } from '#schema/events/tasks.ts';
@@ -47,6 +47,7 @@ const MAX_LIVE = 3;
 let home: string;
 let live: LiveSessions;
 let index: SessionIndex;
+let defaults: AgentDefaults;
 let watched: Set<string>;
 let events: string[];
 /** Sessions whose features were opened. */
@@ -75,6 +76,7 @@ beforeEach(async () => {
     writer: createConfigWriter(home),
   });
   const config = await createConfig({ home, env, log, clock, lock });
+  defaults = createAgentDefaults(config);
   const client = createModelClient();
   watched = new Set();
   events = [];
@@ -88,6 +90,8 @@ beforeEach(async () => {
   projection = transcriptProjection(mapper);
   folds = createColdFolds({ slots, holder: leaseHolder() });
   transcriptFolds = createColdFolds({ slots, holder: leaseHolder(), projections: [projection] });
+  const videos = createVideoUploads({ client, documents: createDocuments({ home }) });
+  const featureServices = { cron: { log }, hooks: noHooks, mcp: noMcp, media: { videos }, web: noWeb };
   const program = createAgentProgram({
     additionalDirs: async () => [],
     ignoredDirs: async () => [],
@@ -100,16 +104,13 @@ beforeEach(async () => {
     home,
     shell: 'sh',
     config,
-    defaults: createAgentDefaults(config),
+    defaults,
     env,
     identity: await createIdentity({ documents: createDocuments({ home }), log }),
     client,
     images: createImages({ settings: () => ({}) }),
-    videos: createVideoUploads({ client, documents: createDocuments({ home }) }),
+    videos,
     tools: [],
-    hooks: noHooks,
-    mcp: noMcp,
-    web: noWeb,
     log,
   });
   live = createLiveSessions({
@@ -129,7 +130,7 @@ beforeEach(async () => {
     modeChanged: () => undefined,
     lookAtTrust: (root) => void looks.push(root),
     transcripts: { mapper, journals: createOpJournals() },
-    program: async () => program,
+    program: async () => ({ program, featureServices }),
     holder: leaseHolder(),
     ensureWorkspace: async () => {
       loading += 1;
@@ -872,11 +873,6 @@ describe('reading', () => {
     for (const { id } of live.all()) await live.inTurn(id, () => live.unload(id, 'idle'));
     const slots = createSlots(8);
     const folds = createColdFolds({ slots, holder: leaseHolder() });
-    const defaults = {
-      defaultPermission: () => 'manual' as const,
-      defaultPlanMode: () => false,
-      defaultLimit: () => undefined,
-    };
     const read = createSessionReads({ live, folds, index, defaults, features: [] });
     const snapshots = async () => {
       for (const id of ids) {

@@ -1,0 +1,25 @@
+/** How scheduled jobs run, by `cron` of the configuration. */
+import type { EffectiveConfig } from '#server/config/effective.ts';
+
+const DEFAULT_POLL_MS = 1000;
+
+export interface CronSettings {
+  /** No tools, and no job fires. */
+  disabled: boolean;
+  /** Whether each job is delayed by an offset of its own. */
+  jitter: boolean;
+  /** Whether old recurring jobs end. */
+  stale: boolean;
+  /** Least time between two checks for due jobs, in ms. */
+  pollMs: number;
+  /** Log each job that fires. */
+  debug: boolean;
+}
+
+export const cronSettings = ({ cron }: Pick<EffectiveConfig, 'cron'>): CronSettings => ({
+  disabled: cron.disabled ?? false,
+  jitter: !cron.noJitter,
+  stale: !cron.noStale,
+  pollMs: cron.pollIntervalMs ?? DEFAULT_POLL_MS,
+  debug: cron.debug ?? false,
+});
