@@ -1,8 +1,8 @@
 /** What the agents of the app work with. Loaded with the first session: nothing before it needs tools, prompts, permissions. */
 import type { AppOptions } from './app-options.ts';
-import type { AgentProgram } from '#server/agent/context.ts';
+import type { AgentServices } from '#server/agent/context.ts';
 import type { FeatureServices } from '#server/agent/feature.ts';
-import { createAgentProgram, type AgentProgramDeps } from '#server/agent/program.ts';
+import { createAgentServices, type AgentServicesDeps } from '#server/agent/program.ts';
 import { createDisposers } from './disposers.ts';
 import { createHooks } from '#server/hooks/hooks.ts';
 import type { McpAuth } from '#server/mcp/auth/mcp-auth.ts';
@@ -19,8 +19,8 @@ import { findShell } from '#server/tools/bash.ts';
 import { builtinTools } from '#server/tools/registry.ts';
 import { createWeb } from '#server/web/web.ts';
 
-export interface AppProgramDeps extends Omit<
-  AgentProgramDeps,
+export interface SessionServicesDeps extends Omit<
+  AgentServicesDeps,
   'agentFolders' | 'client' | 'images' | 'instructionsMaxAgeMs' | 'shell' | 'tools' | 'videos'
 > {
   options: Pick<AppOptions, 'instructionsMaxAgeMs' | 'network'>;
@@ -32,8 +32,8 @@ export interface AppProgramDeps extends Omit<
   fetch: Fetch;
 }
 
-export interface AppProgram {
-  readonly program: AgentProgram;
+export interface SessionServices {
+  readonly services: AgentServices;
   readonly featureServices: FeatureServices;
   /** Loads what the first request to the default model loads otherwise. */
   loadModelClient(): Promise<void>;
@@ -42,7 +42,7 @@ export interface AppProgram {
 }
 
 /** Puts it together. */
-export async function createAppProgram(deps: AppProgramDeps): Promise<AppProgram> {
+export async function createSessionServices(deps: SessionServicesDeps): Promise<SessionServices> {
   const { options, config, identity, documents, fetch, runtime, env, clock, log } = deps;
   const shell = await findShell(runtime);
   const opened = createDisposers();
@@ -64,7 +64,7 @@ export async function createAppProgram(deps: AppProgramDeps): Promise<AppProgram
       log,
     }),
   );
-  const program = createAgentProgram({
+  const services = createAgentServices({
     ...deps,
     agentFolders: () => [],
     instructionsMaxAgeMs: options.instructionsMaxAgeMs,
@@ -89,7 +89,7 @@ export async function createAppProgram(deps: AppProgramDeps): Promise<AppProgram
     }),
   };
   return {
-    program,
+    services,
     featureServices,
     async loadModelClient() {
       const effective = config.effective();

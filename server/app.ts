@@ -20,7 +20,7 @@ import type { Connections } from '#server/events/peer.ts';
 import { openHome } from '#server/home/home.ts';
 import { listInstances, registerInstance } from '#server/home/instances.ts';
 import type { UseSession } from '#server/agent/feature.ts';
-import type { AppProgram } from './agent-program.ts';
+import type { SessionServices } from './agent-program.ts';
 import type { AppOptions, BindFacts } from './app-options.ts';
 import { createDisposers, type Disposers } from './disposers.ts';
 import { createMeta } from './meta.ts';
@@ -303,10 +303,10 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     env: options.env,
     now: clock.now,
   });
-  let loaded: AppProgram | undefined;
-  const loadProgram = loadOnce(async () => {
-    const { createAppProgram } = await import('./agent-program.ts');
-    loaded = await createAppProgram({
+  let loaded: SessionServices | undefined;
+  const loadServices = loadOnce(async () => {
+    const { createSessionServices } = await import('./agent-program.ts');
+    loaded = await createSessionServices({
       options,
       runtime,
       projects,
@@ -350,7 +350,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     features: options.features,
     defaults,
     cronDisabled: () => config.effective().cron.disabled ?? false,
-    program: loadProgram,
+    services: loadServices,
     resources: [{ holds: (id) => bus.followers(id) > 0 }, watches, terminals],
     lookAtTrust(root) {
       // Only for the comparison with the last look: who goes by the trust asks again.
@@ -429,7 +429,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     git,
     fileSearch,
     runtime,
-    preload: [sessions.preload, async () => (await loadProgram()).loadModelClient()],
+    preload: [sessions.preload, async () => (await loadServices()).loadModelClient()],
     meta,
     token: async () => (options.bypassAuth ? undefined : token.current()),
     async listening(boundPort) {

@@ -90,7 +90,7 @@ export interface AgentLife {
 /** Creates the configuration over a loaded journal; appends nothing. */
 export function createAgentConfig(agent: AgentContext, frames: StatusFrames, life: AgentLife = {}): AgentConfig {
   const { id, log, session, state } = agent;
-  const { program } = session;
+  const { services } = session;
   const reportedPatterns = new Set<string>();
   let created = life.created ?? false;
   let warnings: SessionWarning[] = [];
@@ -99,7 +99,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
   /** What the prompt was rendered with, as far as this process knows. */
   let rendered: { instructions: string; additionalDirs: string; tools: string } | undefined;
 
-  const permission = () => state().config.permission ?? program.defaultPermission();
+  const permission = () => state().config.permission ?? services.defaultPermission();
   const bound = () => state().config.model;
   const maxContextTokens = () => state().config.maxContextTokens ?? undefined;
 
@@ -117,8 +117,8 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
   /** What the prompt says about the session's place and tools, now. */
   async function lookAround() {
     const [instructions, additionalDirs] = await Promise.all([
-      program.readInstructions(session),
-      program.reach(session).additionalDirs(),
+      services.readInstructions(session),
+      services.reach(session).additionalDirs(),
     ]);
     const shown = { instructions: instructions.text, additionalDirs: additionalDirs.join('\0'), tools: toolNames() };
     return { instructions, additionalDirs, shown };
@@ -128,7 +128,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     const { shown, ...facts } = await lookAround();
     rendered = shown;
     const { instructions } = facts;
-    const text = await program.renderPrompt(session, facts, profile);
+    const text = await services.renderPrompt(session, facts, profile);
     const sha256 = createHash('sha256').update(text).digest('hex');
     const stored = await log.store(text);
     const drafts = warn(instructions.warnings);
@@ -178,7 +178,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     const x = birth
       ? { kind: 'sub' as const, parentAgentId, ...(label === undefined ? {} : { label }), purpose }
       : { kind: id === MAIN_AGENT ? ('main' as const) : ('sub' as const) };
-    const permission = birth?.permission ?? program.defaultPermission();
+    const permission = birth?.permission ?? services.defaultPermission();
     log.append([
       event(id, 'agent.created', {}, firstLife ? x : undefined),
       ...(firstLife
@@ -198,8 +198,8 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     const fields: AgentConfigFields = {};
     const alias = change.model ?? bound();
     if (alias && (change.model !== undefined || change.thinking !== undefined)) {
-      const model = program.resolveModel(alias);
-      const effort = program.effort(model, change.thinking ?? present.thinkingEffort);
+      const model = services.resolveModel(alias);
+      const effort = services.effort(model, change.thinking ?? present.thinkingEffort);
       if (alias !== present.model) fields.model = alias;
       if (effort !== present.thinkingEffort) fields.thinkingEffort = effort;
       const limit = contextLimit(model);
@@ -218,7 +218,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
   /** Anthropic takes efforts that the model's record does not list; the user is told. */
   function effortWarning({ model: alias = bound(), thinkingEffort: effort }: AgentConfigFields): Draft[] {
     if (alias === undefined || effort === undefined || effort === 'on' || effort === 'off') return [];
-    const { protocol, supportEfforts } = program.resolveModel(alias);
+    const { protocol, supportEfforts } = services.resolveModel(alias);
     if (protocol !== 'anthropic' || supportEfforts.length === 0 || supportEfforts.includes(effort)) return [];
     const message = `Thinking effort "${effort}" is not among those that model "${alias}" lists: ${supportEfforts.join(', ')}.`;
     return [event(id, 'warning', { message, code: 'thinking-effort-not-listed' })];
@@ -252,7 +252,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
   /** One that there is no more leaves the agent the main one's words; its tools stand in its binding. */
   function ownProfile(): Profile {
     const name = state().bound?.profile;
-    return (name === undefined ? undefined : program.profiles(session).get(name)) ?? mainProfile;
+    return (name === undefined ? undefined : services.profiles(session).get(name)) ?? mainProfile;
   }
 
   /** The old one stays where that fails. */
@@ -274,9 +274,9 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
   function modelSide(): Omit<TurnModel, 'system'> {
     const alias = bound();
     if (!alias) throw new EngineError('model.not_configured', 'No model is bound to this agent.');
-    const model = program.resolveModel(alias);
-    const effort = program.effort(model, state().config.thinkingEffort);
-    return { model, settings: program.settings(model, effort) };
+    const model = services.resolveModel(alias);
+    const effort = services.effort(model, state().config.thinkingEffort);
+    return { model, settings: services.settings(model, effort) };
   }
 
   async function freeze(): Promise<TurnModel> {
@@ -285,7 +285,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     if (limit !== maxContextTokens()) log.append([internal(id, 'agent.config', { maxContextTokens: limit ?? null })]);
     const [{ instructions, additionalDirs, shown }, catalog] = await Promise.all([
       lookAround(),
-      program.lookAtProfiles(session),
+      services.lookAtProfiles(session),
     ]);
     rendered ??= (await shows(instructions, additionalDirs)) ? shown : undefined;
     if (rendered?.instructions !== shown.instructions) await refreshPrompt('instructions');

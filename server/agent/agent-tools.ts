@@ -1,7 +1,7 @@
 /** The tools of an agent: what it has, what it may use of them, and how models are told of that. */
 import type { Tool } from '#server/tools/tool.ts';
 import type { ContextState } from '#server/journal/projections/context.ts';
-import type { AgentProgram, BoundTools } from './context.ts';
+import type { AgentServices, BoundTools } from './context.ts';
 import { TOOL_ORDER } from './profile.ts';
 import { toolListOf, type ToolList } from './tool-list.ts';
 
@@ -34,7 +34,7 @@ const having = (bound: BoundTools, name: string | undefined): BoundTools =>
  * allows them are other objects than the last time.
  */
 export function createAgentTools(
-  program: AgentProgram,
+  services: AgentServices,
   gather: () => readonly Tool[],
   state: () => ContextState,
 ): () => AgentTools {
@@ -44,7 +44,7 @@ export function createAgentTools(
     const all = inOrder(gathered);
     const names = all.map((tool) => tool.name);
     const loader = all.find((tool) => tool.loader === 'on')?.name;
-    const { active: allowed, ineffective } = program.toolPolicy(names, bound && having(bound, loader), disabledTools);
+    const { active: allowed, ineffective } = services.toolPolicy(names, bound && having(bound, loader), disabledTools);
     const active = all.filter((tool) => allowed.has(tool.name) && tool.loader !== 'off');
     const loadsDeferred = loader !== undefined && allowed.has(loader);
     let list: ToolList | undefined;
@@ -64,7 +64,7 @@ export function createAgentTools(
   return () => {
     const gathered = gather();
     const now = state();
-    const of = [program.toolSettings(), now.bound, now.disabledTools, ...gathered];
+    const of = [services.toolSettings(), now.bound, now.disabledTools, ...gathered];
     if (!last || !sameItems(last.of, of)) last = { of, tools: make(gathered, now) };
     return last.tools;
   };

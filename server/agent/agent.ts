@@ -69,16 +69,16 @@ export interface AgentOptions extends AgentLife {
 
 /** Creates the agent over a loaded journal; appends nothing. */
 export function createAgent(session: SessionContext, id: string, options: AgentOptions = {}): Agent {
-  const { log, program, features } = session;
+  const { log, services, features } = session;
   const state = () => readContext(log.state.context, id);
   const frames = createStatusFrames(log, id, standingFacts);
   const queue = createPromptQueue(log, id);
   const gather = () => {
-    const gathered = [...program.tools];
+    const gathered = [...services.tools];
     for (const feature of features) if (feature.tools) gathered.push(...feature.tools(context));
     return gathered;
   };
-  const tools = createAgentTools(program, gather, state);
+  const tools = createAgentTools(services, gather, state);
 
   const context: AgentContext = {
     id,
@@ -91,7 +91,7 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
     state,
     tools,
     environment: () => ({
-      ...program.reach(session),
+      ...services.reach(session),
       sessionId: session.id,
       agentId: id,
       activeTools: tools().activeNames,

@@ -53,7 +53,7 @@ export interface SessionContext extends SessionPlace {
   readonly interactions: Interactions;
   readonly approvals: Approvals;
   readonly tasks: Tasks;
-  readonly program: AgentProgram;
+  readonly services: AgentServices;
   /** Read at each use. A feature takes its section from it, and adds the defaults that are in the feature's folder. */
   readonly config: ConfigReader;
   /** In the order of the list. */
@@ -126,8 +126,8 @@ export interface TurnInput {
 
 export type MediaKind = 'image' | 'video';
 
-/** What the program gives every agent, read from the configuration at each use. */
-export interface AgentProgram {
+/** The services of every agent; settings are read from the configuration at each use. */
+export interface AgentServices {
   readonly config: ConfigReader;
   readonly tools: readonly Tool[];
   defaultPermission(): PermissionMode;

@@ -20,7 +20,7 @@ import type { PreparedCall, Tool, ToolResult } from '#server/tools/tool.ts';
 import type { TranscriptRows } from '#server/transcript/transcript-rows.ts';
 import type { TurnModel } from './agent-config.ts';
 import type { StoredResult } from './calls/call-records.ts';
-import type { AgentChange, AgentContext, AgentProgram, SessionContext, TurnInput } from './context.ts';
+import type { AgentChange, AgentContext, AgentServices, SessionContext, TurnInput } from './context.ts';
 
 /** A feature as the program knows it. */
 export interface Feature<Live extends LiveFeature = LiveFeature> {
@@ -45,7 +45,7 @@ export interface Feature<Live extends LiveFeature = LiveFeature> {
 export interface FeatureServices {}
 
 /** What the configuration says of an agent that was never used. */
-export type AgentDefaults = Pick<AgentProgram, 'config' | 'defaultPermission' | 'defaultLimit'>;
+export type AgentDefaults = Pick<AgentServices, 'config' | 'defaultPermission' | 'defaultLimit'>;
 
 /** Loads the session and keeps it loaded until the work is done. Throws 40401, 50001. */
 export type UseSession = <T>(id: string, work: (session: SessionContext) => T | Promise<T>) => Promise<T>;

@@ -21,7 +21,7 @@ import { DETACHED_TIMEOUT_S, KILL_GRACE_MS } from '#server/tasks/tasks.ts';
 import type { Tool } from '#server/tools/tool.ts';
 import { findNestedInstructions } from './calls/nested-instructions.ts';
 import { createMediaKinds } from './media-kinds.ts';
-import type { AgentProgram, SessionPlace } from './context.ts';
+import type { AgentServices, SessionPlace } from './context.ts';
 import type { AgentDefaults } from './feature.ts';
 import { mainProfile } from './profile.ts';
 import type { AgentFolder } from './profiles/agent-folders.ts';
@@ -33,7 +33,7 @@ import { createStoredMediaReader } from './stored-media.ts';
 
 const PRODUCT_NAME = 'Service Code';
 
-export interface AgentProgramDeps {
+export interface AgentServicesDeps {
   runtime: Runtime;
   /** How long the instruction files of a directory are not looked at again, in ms. */
   instructionsMaxAgeMs: number;
@@ -63,7 +63,7 @@ export interface AgentProgramDeps {
 }
 
 /** Creates it; nothing is read before an agent asks. */
-export function createAgentProgram(deps: AgentProgramDeps): AgentProgram {
+export function createAgentServices(deps: AgentServicesDeps): AgentServices {
   const { runtime, projects, home, config, env, identity, client, tools, log } = deps;
   const serverHome = createServerHome(home);
   const files = createInstructionFiles({

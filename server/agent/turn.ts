@@ -59,7 +59,7 @@ export interface OpenStep {
 /** Runs the turn to its end and records how it ended. Rejects only when the journal can no longer be written. */
 export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd> {
   const { id, log, session } = agent;
-  const { program, features } = session;
+  const { services, features } = session;
   const { signal, stream } = turn;
   const turnId = turn.id;
   // A prompt that is steered into a turn without one becomes the turn's, but it did not start it.
@@ -82,7 +82,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     let frozen = await agent.config.freeze();
     for (let step = 1; ; step++) {
       signal.throwIfAborted();
-      const { maxSteps, maxAttempts } = program.limits();
+      const { maxSteps, maxAttempts } = services.limits();
       if (maxSteps > 0 && stepsDone >= maxSteps) {
         const error = new EngineError('loop.max_steps_exceeded', `The turn reached its limit of ${maxSteps} steps.`);
         return fail(error, { interrupted: { step: step - 1, reason: 'max_steps' } });
@@ -203,7 +203,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
       const tools = agent.tools();
       const whole = await log.load(messages());
       const projected = toModelMessages(tools.loadsDeferred ? whole : withoutLoadedTools(whole), shape);
-      const history = await program.withStoredMedia(projected, {
+      const history = await services.withStoredMedia(projected, {
         sessionDir: session.dir,
         model: frozen.model,
         signal,
@@ -215,12 +215,12 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
           system: frozen.system,
           messages: history,
           tools: tools.list.tools,
-          maxTokens: program.budget(frozen.model, contextSize(agent.state())),
+          maxTokens: services.budget(frozen.model, contextSize(agent.state())),
           cacheKey: log.sessionId,
           signal,
         },
         {
-          stream: program.stream,
+          stream: services.stream,
           usedCallIds: countersOf(log.state.counters, id).toolCallIds,
           listener: stream.listener,
           startedAt: begin,

@@ -52,7 +52,7 @@ export interface LiveSessionsDeps {
   /** In whose name sessions are locked. */
   holder: LeaseHolder;
   /** What every agent gets; made when it is first asked for. */
-  program(): Promise<Pick<LiveSessionDeps, 'program' | 'featureServices'>>;
+  services(): Promise<Pick<LiveSessionDeps, 'services' | 'featureServices'>>;
   features: readonly Feature[];
   /** Registers the workspace of a session again when it was removed from the registry. */
   ensureWorkspace(workspaceId: string, root: string): Promise<void>;
@@ -188,8 +188,8 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
 
   /** What makes sessions of their journals. Nothing before the first one needs the code of sessions and their agents. */
   const engine = loadOnce(async () => {
-    const [{ createLiveSession }, { createSessionLog, openSessionLog }, { program, featureServices }] =
-      await Promise.all([import('./session.ts'), import('#server/journal/session-log.ts'), deps.program()]);
+    const [{ createLiveSession }, { createSessionLog, openSessionLog }, { services, featureServices }] =
+      await Promise.all([import('./session.ts'), import('#server/journal/session-log.ts'), deps.services()]);
     function activate(sessionLog: SessionLog, row: SessionHeader, known?: TakenFold['transcripts']): LiveSession {
       const { id, workspaceId, cwd } = row;
       const dir = directory(row);
@@ -197,7 +197,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       return createLiveSession({
         place: { id, workspaceId, cwd, dir },
         log: sessionLog,
-        program,
+        services,
         featureServices,
         features: deps.features,
         loaded: row,

@@ -1,6 +1,6 @@
 /** What works in a loaded session: its agents, its features, and what they share. */
 import { dirname, join } from 'node:path';
-import type { AgentProgram, SessionContext, SessionPlace } from '#server/agent/context.ts';
+import type { AgentServices, SessionContext, SessionPlace } from '#server/agent/context.ts';
 import type { Feature, FeatureServices, LiveFeature } from '#server/agent/feature.ts';
 import { createRoster, type Roster } from '#server/agent/roster.ts';
 import type { Clock } from '#server/clock.ts';
@@ -23,7 +23,7 @@ export interface SessionParts {
 export interface SessionPartsDeps extends Pick<SessionContext, 'modeChanged'> {
   place: SessionPlace;
   log: SessionLog;
-  program: AgentProgram;
+  services: AgentServices;
   featureServices: FeatureServices;
   features: readonly Feature[];
   clock: Clock;
@@ -39,14 +39,14 @@ const SESSION_ID = /^session_[\w-]+$/;
 
 /** Puts them together over a loaded journal; appends nothing. */
 export function openSessionParts(deps: SessionPartsDeps): SessionParts {
-  const { log, place, program, clock } = deps;
+  const { log, place, services, clock } = deps;
   const interactions = createInteractions({ log, clock });
   const approvals = createApprovals(place.id, interactions, clock);
   const tasks = createTasks({
     log,
     dir: place.dir,
     clock,
-    settings: program.tasks,
+    settings: services.tasks,
     known: (taskId) => log.state.tasks.tasks.has(taskId),
     report: deps.report,
   });
@@ -57,8 +57,8 @@ export function openSessionParts(deps: SessionPartsDeps): SessionParts {
     interactions,
     approvals,
     tasks,
-    program,
-    config: program.config,
+    services,
+    config: services.config,
     clock,
     wake: (agentId, next) =>
       agents

@@ -68,7 +68,7 @@ const ends = {
  * and its row.
  */
 export function createLiveSession(deps: LiveSessionDeps): LiveSession {
-  const { log, program } = deps;
+  const { log, services } = deps;
   let made: SessionParts | undefined;
   let ended = false;
   const parts = () => (made ??= openSessionParts({ ...deps, archived: () => deps.row().archived }));
@@ -136,8 +136,8 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
     row: deps.row,
     view,
 
-    mainFacts: () => mainFacts(log.state, program),
-    agentFacts: (agentId) => agentFacts(log.state, agentId, program),
+    mainFacts: () => mainFacts(log.state, services),
+    agentFacts: (agentId) => agentFacts(log.state, agentId, services),
     disabledTools: () => readContext(log.state.context, MAIN_AGENT).disabledTools,
     newPromptId: () => `msg_${newUlid()}`,
 

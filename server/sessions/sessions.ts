@@ -316,7 +316,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       live.use(id, ({ context }) => ({
         workspaceId: context.workspaceId,
         root: context.cwd,
-        additionalDirs: context.program.reach(context).additionalDirs,
+        additionalDirs: context.services.reach(context).additionalDirs,
       })),
     async ifLoaded(id, work) {
       await index.ready();

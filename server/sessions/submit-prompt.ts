@@ -51,14 +51,14 @@ async function acceptFor(
   try {
     const facts = session.agentFacts(agent.id);
     await models.assertReady(body.model ?? facts.model);
-    const { program } = session.context;
+    const { services } = session.context;
     const binds = body.profile !== undefined || facts.profile === undefined;
     const { profiles } = binds
-      ? await program.lookAtProfiles(session.context)
-      : { profiles: program.profiles(session.context) };
+      ? await services.lookAtProfiles(session.context)
+      : { profiles: services.profiles(session.context) };
     const change = overrides(body, facts, profiles, models);
     await session.log.claim();
-    const place = { uploads, images: program.images, sessionDir: session.log.dir };
+    const place = { uploads, images: services.images, sessionDir: session.log.dir };
     const { content, ...journaled } = await storePromptMedia(body.content, place);
     const title = metadataText(content);
     const input = { content, ...(await session.log.store(journaled)) };

@@ -48,7 +48,7 @@ export async function updateProfile(
     if (change.model !== undefined) {
       models.assertConfigured(change.model);
       // An agent that has no profile yet gets one with its model.
-      const { profiles } = await session.context.program.lookAtProfiles(session.context);
+      const { profiles } = await session.context.services.lookAtProfiles(session.context);
       change.profile = profiles.get(DEFAULT_PROFILE);
     }
     const alias = session.mainFacts().model;

@@ -5,7 +5,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { AgentProgram } from '#server/agent/context.ts';
+import type { AgentServices } from '#server/agent/context.ts';
 import { systemClock, type Clock } from '#server/clock.ts';
 import { effectiveConfig } from '#server/config/effective.ts';
 import { resolveFlags, type Flags } from '#server/config/flags.ts';
@@ -42,7 +42,7 @@ export interface AgentSession extends OpenedLog {
 
 export interface AgentSessionOptions {
   dir: string;
-  program?: Partial<AgentProgram>;
+  services?: Partial<AgentServices>;
   featureServices?: Partial<FeatureServices>;
   /** The file layer of the configuration; read at each use. */
   config?: StoredConfig;
@@ -116,7 +116,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       web: noWeb,
       ...options.featureServices,
     },
-    program: {
+    services: {
       config: {
         effective: () =>
           effectiveConfig({ cron: exactCron, subagent: { timeoutMs: 0 }, ...options.config }, options.env ?? {}),
@@ -152,10 +152,10 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
         skillDirs: [],
       }),
       decide: () => Promise.resolve({ kind: 'approve' }),
-      ...options.program,
+      ...options.services,
     },
   });
-  const reader = createSessionReader(session, { defaults: session.context.program, features });
+  const reader = createSessionReader(session, { defaults: session.context.services, features });
   return { ...opened, session, reader, reports };
 }
 
@@ -181,7 +181,7 @@ const model: ResolvedModel = {
 /** The part of a program that answers each request with the next of these; `requests` is what it was sent. */
 export function scriptedModel(...answers: ModelAnswer[]) {
   const requests: ModelRequest[] = [];
-  const program: Partial<AgentProgram> = {
+  const services: Partial<AgentServices> = {
     resolveModel: () => model,
     settings: () => ({ effort: 'off' }),
     async stream(request, onPart) {
@@ -204,7 +204,7 @@ export function scriptedModel(...answers: ModelAnswer[]) {
       };
     },
   };
-  return { program, requests };
+  return { services, requests };
 }
 
 /** Text of all parts of a message. */

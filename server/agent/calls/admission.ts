@@ -150,7 +150,7 @@ async function permission(
   const { session } = agent;
   let decision: Decision;
   try {
-    decision = await session.program.decide(tool, prepared, {
+    decision = await session.services.decide(tool, prepared, {
       agentId: agent.id,
       place: session,
       mode: agent.config.permission(),

@@ -17,11 +17,11 @@ export function createFoundInstructions({ session, state, config }: AgentContext
   let untold: string[] = [];
   return {
     async near({ display, accesses }) {
-      const { cwd, program } = session;
+      const { cwd, services } = session;
       const command =
         display?.kind === 'command' ? { line: display.command, cwd: resolve(cwd, display.cwd ?? '.') } : undefined;
       const known = new Set([...state().agentsMd, ...(await config.shownInstructions())]);
-      const found = await program.nestedInstructions({ accesses, command, cwd }, known);
+      const found = await services.nestedInstructions({ accesses, command, cwd }, known);
       // Calls that run side by side may find the same file; the first names it.
       const fresh = found.filter((path) => !untold.includes(path));
       untold.push(...fresh);

@@ -101,9 +101,9 @@ async function ask(
   history: readonly ContextMessage[],
   shape: RequestShape,
 ): Promise<string | undefined> {
-  const { program, dir } = agent.session;
+  const { services, dir } = agent.session;
   const projected = toModelMessages([...history, summaryRequest(instruction)], shape);
-  const messages = await program.withStoredMedia(projected, { sessionDir: dir, model: frozen.model, signal });
+  const messages = await services.withStoredMedia(projected, { sessionDir: dir, model: frozen.model, signal });
   signal.throwIfAborted();
   const flood = new AbortController();
   let received = 0;
@@ -113,7 +113,7 @@ async function ask(
   };
   let response: ModelResponse;
   try {
-    response = await program.stream(
+    response = await services.stream(
       {
         ...frozen,
         messages,
@@ -143,12 +143,12 @@ async function ask(
 
 /** Cap of the answer when so many tokens go in; undefined where none is to be sent. */
 function outputTokens(
-  { session: { program } }: AgentContext,
+  { session: { services } }: AgentContext,
   { model }: TurnModel,
   window: number,
   used: number,
 ): number | undefined {
-  const budget = program.budget(model, used);
+  const budget = services.budget(model, used);
   if (budget === undefined) return undefined;
   const most = model.maxOutputTokens ?? (window > 0 ? Math.min(window, MAX_OUTPUT_TOKENS) : MAX_OUTPUT_TOKENS);
   return Math.min(most, Math.max(budget, LEAST_OUTPUT_TOKENS));

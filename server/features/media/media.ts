@@ -11,7 +11,7 @@ declare module '#server/agent/feature.ts' {
   }
 }
 
-function open({ program }: SessionContext, { media: { videos } }: FeatureServices): LiveFeature {
+function open({ services }: SessionContext, { media: { videos } }: FeatureServices): LiveFeature {
   /** Of each agent, by what they read. */
   const made = new WeakMap<AgentContext, Map<string, Tool>>();
 
@@ -22,7 +22,7 @@ function open({ program }: SessionContext, { media: { videos } }: FeatureService
     const known = own.get(key);
     if (known) return known;
     const tool = createReadMediaTool(kinds, {
-      images: program.images,
+      images: services.images,
       async uploadVideo(video, signal) {
         const { model } = await agent.config.present();
         return videos.addressOf(model, video, signal);
@@ -34,7 +34,7 @@ function open({ program }: SessionContext, { media: { videos } }: FeatureService
 
   return {
     tools(agent) {
-      const kinds = program.mediaKinds(agent.config.model());
+      const kinds = services.mediaKinds(agent.config.model());
       return kinds.size > 0 ? [toolFor(agent, kinds)] : [];
     },
   };

@@ -17,7 +17,7 @@ export function allowedProfiles(session: SessionContext, callerId: string): Prof
     if (declared !== '*' && declared.includes(profile.name)) return true;
     return !delegates(profile) && (declared === '*' || (callerId === MAIN_AGENT && profile.discovered === true));
   };
-  return new Map([...session.program.profiles(session)].filter(([, profile]) => may(profile)));
+  return new Map([...session.services.profiles(session)].filter(([, profile]) => may(profile)));
 }
 
 /** Why this agent cannot be resumed by the caller, or nothing. */

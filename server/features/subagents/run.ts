@@ -86,7 +86,7 @@ async function turns(prompt: string, deps: RunDeps): Promise<RunEnd> {
   const { session, child, name, profile, signal } = deps;
   const { minChars = 0, retries = 0 } = profile?.summary ?? {};
   const first = countersOf(session.log.state.counters, child.id).nextTurnId;
-  const { reach, repositoryOf } = session.program;
+  const { reach, repositoryOf } = session.services;
   const { runtime, cwd } = reach(session);
   for (const feature of session.features) await feature.subagentStarts?.(deps.caller, { name, prompt }, signal);
   const prefix = (await profile?.taskContext?.({ runtime, repositoryOf, cwd })) ?? '';

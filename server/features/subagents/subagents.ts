@@ -50,7 +50,7 @@ export interface Subagents extends LiveFeature {
 }
 
 function open(session: SessionContext): Subagents {
-  const { log, program, agents, tasks } = session;
+  const { log, services, agents, tasks } = session;
   /** Agents that a call is about to resume. */
   const resuming = new Set<string>();
   const { lives } = foregroundRuns.of(log.state.features);
@@ -58,7 +58,7 @@ function open(session: SessionContext): Subagents {
   let told: { offer: SubagentOffer; tools: readonly Tool[] } | undefined;
 
   function offer(): SubagentOffer {
-    const all = program.profiles(session);
+    const all = services.profiles(session);
     const subagents = readContext(log.state.context, MAIN_AGENT).bound?.subagents;
     const options = startOptions(session);
     if (offered?.all !== all || offered.subagents !== subagents || !sameOptions(offered.offer.options, options)) {
@@ -114,7 +114,7 @@ function open(session: SessionContext): Subagents {
       withChild({ ...request, purpose: 'task' }, callerId, async (child): Promise<TaskEnd> => {
         facts = { agentId: child.id, profile: request.profile };
         begin(request, context, child, task);
-        const profile = program.profiles(session).get(request.profile);
+        const profile = services.profiles(session).get(request.profile);
         const turns = turnSignal(task.signal, () => signal.reason);
         const run = {
           session,
@@ -170,7 +170,7 @@ function open(session: SessionContext): Subagents {
 
   async function withChild<T>(request: ChildRequest, callerId: string, work: (child: Agent) => Promise<T>): Promise<T> {
     const caller = readContext(log.state.context, callerId);
-    const permission = caller.config.permission ?? program.defaultPermission();
+    const permission = caller.config.permission ?? services.defaultPermission();
     if (request.resume !== undefined) {
       return agents.use(request.resume, async (child) => {
         // It may do what its caller may do now.

@@ -60,7 +60,7 @@ const NEVER_BEGAN: MemberEnd = { started: false, outcome: 'aborted', text: 'It w
 /** Their ends, in the order of the members. Never rejects. */
 export async function runSwarm(members: readonly Member[], deps: SwarmDeps): Promise<MemberEnd[]> {
   const { session, subagents, caller, signal } = deps;
-  const { log, clock, program } = session;
+  const { log, clock, services } = session;
   const schedule = createSchedule(members.length, deps.concurrency);
   const ends = new Map<number, MemberEnd>();
   const runs = new Map<number, Run>();
@@ -124,7 +124,7 @@ export async function runSwarm(members: readonly Member[], deps: SwarmDeps): Pro
           caller,
           child,
           name,
-          profile: program.profiles(session).get(name),
+          profile: services.profiles(session).get(name),
           signal: run.controller.signal,
           limited: (error) => limited(number, run, child, error),
         });

@@ -14,7 +14,7 @@ import { SELECT_TOOLS, toldTools, type Disclosure, type ToldTools } from './conv
 import { createSelectTools } from './tool.ts';
 
 function open(session: SessionContext): LiveFeature {
-  const { program, config } = session;
+  const { services, config } = session;
   const tool = createSelectTools((agentId) => {
     const agent = session.agents.find(agentId)?.context;
     return new Set(agent ? loadable(agent).map(({ name }) => name) : []);
@@ -31,7 +31,7 @@ function open(session: SessionContext): LiveFeature {
     const alias = agent.config.model();
     if (alias === undefined) return false;
     try {
-      return takesSchemas(program.resolveModel(alias));
+      return takesSchemas(services.resolveModel(alias));
     } catch {
       // The turn that needs it says why it cannot be used.
       return false;

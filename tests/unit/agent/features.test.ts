@@ -46,13 +46,13 @@ async function talkWith(
   answers: ModelAnswer[] = [done],
   options: Partial<AgentSessionOptions> = {},
 ) {
-  const { program, requests } = scriptedModel(...answers);
+  const { services, requests } = scriptedModel(...answers);
   const talk = await openTalk({
     dir: folder.path,
     features,
     tools: [echo],
     ...options,
-    program: { ...program, ...options.program },
+    services: { ...services, ...options.services },
   });
   /** Durable events as their types, the marks as their texts. */
   const told = () => talk.durable().map(({ type, payload }) => (type === 'warning' ? String(payload.message) : type));
@@ -354,7 +354,7 @@ describe('a call', () => {
       [guard, feature({ guard: async () => undefined }, 'other')],
       [{ calls: [call('a'), call('b'), call('c')] }, done],
       {
-        program: {
+        services: {
           decide: ({ name }, { label }) => {
             decided.push(`${name}: ${label}`);
             return Promise.resolve({ kind: 'approve' });
@@ -413,7 +413,7 @@ describe('a call', () => {
       [step('late', 'tool class'), step('a', undefined), step('b', undefined)],
       [{ calls: [call('x')] }, done],
       {
-        program: {
+        services: {
           decide: (tool, { subject, accesses }, { agentId, mode, steps }) =>
             policy.decide(
               { toolName: tool.name, agentId, permission: tool.permission, effects: tool.effects, subject, accesses },
@@ -453,7 +453,10 @@ describe('a call with a review', () => {
 
   it('runs with the answer, whatever it is; its records stand in front of the request', async () => {
     const tool = asking(async () => [mark({ id: 'main' }, 'review')]);
-    const talk = await talkWith([], [ask, done], { tools: [tool], program: { decide: async () => ({ kind: 'ask' }) } });
+    const talk = await talkWith([], [ask, done], {
+      tools: [tool],
+      services: { decide: async () => ({ kind: 'ask' }) },
+    });
     talk.submit('go');
     const { payload } = await talk.nth('event.approval.requested');
     await talk.session.approvals.resolve(String(payload.approval_id), { decision: 'rejected', feedback: 'no' });
@@ -479,7 +482,7 @@ describe('a call with a review', () => {
     const kinds = ['approve', 'deny'] as const;
     let decided = 0;
     const decide = async () => ({ kind: kinds[decided++] ?? 'deny' });
-    const talk = await talkWith([], [ask, done, ask, done], { tools: [tool], program: { decide } });
+    const talk = await talkWith([], [ask, done, ask, done], { tools: [tool], services: { decide } });
     await talk.turn('go');
     await talk.turn('go');
     expect(talk.told().filter((type) => type === 'review' || type === 'tool.call.started')).toEqual([
@@ -523,7 +526,7 @@ describe('tools', () => {
     const mine: Tool = { ...echo, name: 'Mine' };
     const more = feature({ tools: ({ id }) => (id === 'main' ? [mine] : []) });
     const talk = await talkWith([more], [], {
-      program: {
+      services: {
         toolPolicy: (names) => ({ active: new Set(names.filter((name) => name !== 'Echo')), ineffective: [] }),
       },
     });

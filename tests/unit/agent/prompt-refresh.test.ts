@@ -6,12 +6,12 @@ import { temporaryFolder } from '#support/session-logs.ts';
 test('the turn goes on with the old one, and a warning tells of it once', async () => {
   const folder = await temporaryFolder();
   onTestFinished(() => folder.remove());
-  const { program, requests } = scriptedModel({ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' });
+  const { services, requests } = scriptedModel({ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' });
   let text = 'old';
   const talk = await openTalk({
     dir: folder.path,
-    program: {
-      ...program,
+    services: {
+      ...services,
       readInstructions: () => Promise.resolve({ text, paths: [], warnings: [] }),
       renderPrompt: (_, { instructions }) =>
         instructions.text === 'new' ? Promise.reject(new Error('no disk')) : Promise.resolve(instructions.text),

@@ -30,8 +30,8 @@ async function runningTurn(begin: (talk: Talk) => void, features?: readonly Feat
     await waits;
     return { parts: [{ type: 'text' as const, text: 'first' }], calls: [], finishReason: 'completed' as const };
   };
-  const { program, requests } = scriptedModel(first, { text: 'second' }, { text: 'third' });
-  const talk = await openTalk({ dir: path, program, ...(features ? { features } : {}) });
+  const { services, requests } = scriptedModel(first, { text: 'second' }, { text: 'third' });
+  const talk = await openTalk({ dir: path, services, ...(features ? { features } : {}) });
   begin(talk);
   await talk.nth('turn.step.started');
   return { talk, answer, fail, path, requests };

@@ -1,7 +1,7 @@
 /** Compactions of a real session: what they ask the model, what becomes of its answers, what stands afterwards. */
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
-import type { AgentProgram } from '#server/agent/context.ts';
+import type { AgentServices } from '#server/agent/context.ts';
 import type { StoredConfig } from '#server/config/stored.ts';
 import { openSideConversation } from '#server/features/btw/btw.ts';
 import { compaction } from '#server/features/compaction/compaction.ts';
@@ -59,11 +59,11 @@ const hanging: ModelAnswer = ({ signal }) =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
 const full = (text: string) => answering(text, { usage: usage(90_000, 10) });
 
-async function talkWith(answers: ModelAnswer[], program: Partial<AgentProgram> = {}, config: StoredConfig = {}) {
+async function talkWith(answers: ModelAnswer[], services: Partial<AgentServices> = {}, config: StoredConfig = {}) {
   const script = scriptedModel(...answers);
   const clock = manualClock();
-  const all = { ...script.program, ...program };
-  const talk = await openTalk({ dir: folder.path, tools: [echo], clock, config, program: all });
+  const all = { ...script.services, ...services };
+  const talk = await openTalk({ dir: folder.path, tools: [echo], clock, config, services: all });
   const { session, log } = talk;
   const context = () => readContext(log.state.context, 'main');
   return {
@@ -105,8 +105,8 @@ describe('the request', () => {
     ['what a summary needs, however full the window is', 1, {}, 4096],
     ['no cap where none is wanted', undefined, {}, undefined],
   ])('caps the answer at %s', async (_name, budget, model, cap) => {
-    const { program } = scriptedModel();
-    const plain = program.resolveModel?.('fake');
+    const { services } = scriptedModel();
+    const plain = services.resolveModel?.('fake');
     if (!plain) throw new Error('no model');
     const talk = await talkWith([{ text: 'Hi.' }, { text: 'Sum.' }], {
       budget: () => budget,
@@ -418,13 +418,13 @@ describe('what the model answers', () => {
 
   it('is broken off when it does not end', async () => {
     let pieces = 0;
-    const flood: AgentProgram['stream'] = async ({ signal }, onPart) => {
+    const flood: AgentServices['stream'] = async ({ signal }, onPart) => {
       for (; !signal.aborted && pieces < 10_000; pieces += 1) onPart({ type: 'text', text: 'x'.repeat(10_000) });
       throw signal.reason;
     };
     const talk = await talkWith([{ text: 'Hi.' }]);
     await talk.turn('Hello');
-    Object.assign(talk.session.context.program, { stream: flood });
+    Object.assign(talk.session.context.services, { stream: flood });
     await talk.compact();
     expect(talk.all('error')[0]?.payload).toMatchObject({ code: 'compaction.failed' });
     expect(pieces).toBeLessThan(2000);

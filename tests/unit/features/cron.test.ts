@@ -60,12 +60,12 @@ function held() {
 type Talk = Awaited<ReturnType<typeof talkWith>>;
 
 async function talkWith(answers: ModelAnswer[], options: Partial<AgentSessionOptions> = {}) {
-  const { program, requests } = scriptedModel(...answers);
+  const { services, requests } = scriptedModel(...answers);
   const talk = await openTalk({
     dir: folder.path,
     clock,
     ...options,
-    program: { ...program, ...options.program },
+    services: { ...services, ...options.services },
   });
   return { ...talk, requests };
 }
@@ -348,8 +348,8 @@ describe('after a restart', () => {
     await talk.log.sync();
     const dir = await crashed();
     await talk.close();
-    const { program } = scriptedModel(done);
-    const next = await openAgentSession({ dir, clock, program });
+    const { services } = scriptedModel(done);
+    const next = await openAgentSession({ dir, clock, services });
     await waitsFor(MINUTE);
     expect(next.log.claimed).toBe(false);
     clock.advance(5 * MINUTE);
@@ -387,8 +387,8 @@ describe('an old job', () => {
 
 describe('two servers that have the session loaded', () => {
   const server = (name: string, answers: ModelAnswer[] = []) => {
-    const { program } = scriptedModel(...answers);
-    return openAgentSession({ dir: folder.path, clock, program, holder: leaseHolder(name) });
+    const { services } = scriptedModel(...answers);
+    return openAgentSession({ dir: folder.path, clock, services, holder: leaseHolder(name) });
   };
   /** How many of a type are in the journal. */
   const written = async (type: string) =>
@@ -430,14 +430,14 @@ describe('two servers that have the session loaded', () => {
     const locks = async () => (await readdir(dir)).filter((name) => name.startsWith('lock.'));
     const [lock = ''] = await locks();
     await writeFile(join(dir, lock), deadOwner());
-    const { program } = scriptedModel(done);
+    const { services } = scriptedModel(done);
     const { alive } = leaseHolder();
     let slow = false;
     let fired = false;
     const one = await openAgentSession({
       dir: folder.path,
       clock,
-      program,
+      services,
       holder: leaseHolder('one', {
         async alive(owner) {
           if (!slow || owner.server_id !== 'gone') return alive(owner);

@@ -14,7 +14,7 @@ beforeAll(async () => {
   ({ remove } = folder);
   talk = await openTalk({
     dir: folder.path,
-    program: scriptedModel().program,
+    services: scriptedModel().services,
     featureServices: { web: { ...noWeb, canSearch: () => true } },
   });
 });

@@ -67,12 +67,12 @@ function held(answer: string) {
 }
 
 async function talkWith(answers: ModelAnswer[], options: Partial<AgentSessionOptions> = {}) {
-  const { program, requests } = scriptedModel(...answers);
+  const { services, requests } = scriptedModel(...answers);
   const talk = await openTalk({
     dir: folder.path,
     tools: [echo],
     ...options,
-    program: { ...program, ...options.program },
+    services: { ...services, ...options.services },
   });
   const { main, session, log } = talk;
   const { clock } = session.context;
@@ -294,11 +294,11 @@ describe('paused', () => {
   });
 
   it.each(['at its first step', 'before it'])('by a failing turn, which is not tried again: %s', async (when) => {
-    const { program } = scriptedModel(done, () => Promise.reject(new Error('broken')));
+    const { services } = scriptedModel(done, () => Promise.reject(new Error('broken')));
     let reads = 0;
     const talk = await talkWith([], {
-      program: {
-        ...program,
+      services: {
+        ...services,
         readInstructions() {
           // When the agent is bound, then for each turn.
           reads += 1;
@@ -337,7 +337,7 @@ describe('paused', () => {
 
   it('not by a turn that reached its limit of steps: another one goes on', async () => {
     const talk = await talkWith([calling('Echo', {}), calling('UpdateGoal', { status: 'complete' })], {
-      program: { limits: () => ({ maxSteps: 1, maxAttempts: 1 }) },
+      services: { limits: () => ({ maxSteps: 1, maxAttempts: 1 }) },
     });
     await talk.setGoal('Ship it');
     talk.submit('Begin');
@@ -734,7 +734,7 @@ describe('a budget', () => {
 
   it('with the limit of steps as well blocks the goal instead of going on', async () => {
     const talk = await talkWith([budget(1, 'turns')], {
-      program: { limits: () => ({ maxSteps: 1, maxAttempts: 1 }) },
+      services: { limits: () => ({ maxSteps: 1, maxAttempts: 1 }) },
     });
     await talk.setGoal('Ship it');
     await talk.turn('Begin');

@@ -27,7 +27,7 @@ async function hanging() {
         call.signal.addEventListener('abort', end, { once: true });
       }),
   };
-  const talk = await openTalk({ dir: folder.path, features: [], program: scriptedModel().program });
+  const talk = await openTalk({ dir: folder.path, features: [], services: scriptedModel().services });
   const runs = createHookRuns(talk.session.context, hooks);
   const tell = (agentId = 'main') => runs.tell(agentId, 'PostToolUse', 'Bash', () => ({ match: 'Bash', fields: {} }));
   const settled = () => new Promise((resolve) => setImmediate(resolve));

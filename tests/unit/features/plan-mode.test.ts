@@ -24,10 +24,10 @@ const done: ModelAnswer = { text: 'Done.' };
 
 type Options = Partial<Parameters<typeof openTalk>[0]>;
 
-async function planning(answers: ModelAnswer[], { program, ...more }: Options = {}) {
+async function planning(answers: ModelAnswer[], { services, ...more }: Options = {}) {
   const script = scriptedModel(...answers);
   return {
-    ...(await openTalk({ dir: folder.path, ...more, program: { ...script.program, ...program } })),
+    ...(await openTalk({ dir: folder.path, ...more, services: { ...script.services, ...services } })),
     requests: script.requests,
   };
 }
@@ -55,7 +55,7 @@ function undoTo(log: SessionLog, start: number): void {
 }
 
 /** Asked about calls with a review, as the policy does outside of auto mode. */
-const asks: Options['program'] = {
+const asks: Options['services'] = {
   decide: async (_tool, { review }) => ({ kind: review ? 'ask' : 'approve' }),
 };
 
@@ -193,7 +193,7 @@ it('is told of anew after a compaction, and not at all when it had ended', async
 });
 
 it('survives a crash during its review: the review is over, the call never began, the mode is on', async () => {
-  const talk = await planning([callTo('EnterPlanMode'), done, callTo('ExitPlanMode')], { program: asks });
+  const talk = await planning([callTo('EnterPlanMode'), done, callTo('ExitPlanMode')], { services: asks });
   await talk.turn('plan it');
   await writePlan(talk.log, 'the plan');
   talk.submit('show it');

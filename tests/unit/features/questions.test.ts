@@ -23,7 +23,7 @@ const done = { text: 'Done.' };
 async function asking(options: { answers?: Parameters<typeof scriptedModel>; clock?: ManualClock } = {}) {
   const { answers = [ask(), done], ...more } = options;
   const script = scriptedModel(...answers);
-  const talk = await openTalk({ dir: folder.path, program: script.program, ...more });
+  const talk = await openTalk({ dir: folder.path, services: script.services, ...more });
   const live = talk.session.context.feature(questions);
   talk.submit('go');
   const { payload } = await talk.nth('event.question.requested');
@@ -126,7 +126,7 @@ it('expired: dismissed for everybody, the turn goes on, a late answer is told so
   expect(talk.all('turn.ended')[0]?.payload).toMatchObject({ reason: 'completed' });
   await expect(talk.answer()).rejects.toEqual(failsWith(41002));
   await talk.close();
-  const again = await openTalk({ dir: folder.path, program: scriptedModel().program });
+  const again = await openTalk({ dir: folder.path, services: scriptedModel().services });
   await expect(again.session.context.feature(questions).dismiss(talk.id)).rejects.toEqual(failsWith(41002));
   await again.close();
 });
@@ -257,7 +257,7 @@ it('a process that died while it waited leaves it to the next, which settles que
   talk.main.cancelTurn();
   await talk.idle();
   await talk.close();
-  const next = await openTalk({ dir: join(folder.path, 'left'), program: scriptedModel().program });
+  const next = await openTalk({ dir: join(folder.path, 'left'), services: scriptedModel().services });
   expect(next.durable().map(({ type }) => type)).toContain('event.question.dismissed');
   const result = await next.nth('tool.result');
   expect(result.payload).toMatchObject({ isError: true, synthetic: true, toolCallId: 'c1' });

@@ -51,8 +51,8 @@ function models(byProfile: Record<string, ModelAnswer[]>) {
   const scripts = new Map(Object.entries(byProfile).map(([name, answers]) => [name, scriptedModel(...answers)]));
   const [any] = scripts.values();
   const requests = (name: string): ModelRequest[] => scripts.get(name)?.requests ?? [];
-  const program: AgentSessionOptions['program'] = {
-    ...any?.program,
+  const services: AgentSessionOptions['services'] = {
+    ...any?.services,
     renderPrompt: (_place, _instructions, profile) => Promise.resolve(profile.name),
     toolPolicy: (names, bound, sessionDisabled) =>
       activeTools(names, {
@@ -60,25 +60,25 @@ function models(byProfile: Record<string, ModelAnswer[]>) {
         sessionDisabled,
       }),
     stream(request, onPart) {
-      const stream = scripts.get(request.system)?.program.stream;
+      const stream = scripts.get(request.system)?.services.stream;
       if (!stream) throw new Error(`nobody answers a ${request.system}`);
       return stream(request, onPart);
     },
   };
-  return { program, requests };
+  return { services, requests };
 }
 
 async function talkWith(
   byProfile: Record<string, ModelAnswer[]>,
-  { program = {}, ...more }: Partial<AgentSessionOptions> = {},
+  { services = {}, ...more }: Partial<AgentSessionOptions> = {},
 ) {
-  const { program: scripted, requests } = models(byProfile);
+  const { services: scripted, requests } = models(byProfile);
   const talk = await openTalk({
     dir: folder.path,
     tools,
     flags: NO_FLAGS,
     ...more,
-    program: { ...scripted, ...program },
+    services: { ...scripted, ...services },
   });
   const results = (agent = 'main') =>
     talk
@@ -136,7 +136,7 @@ describe('a subagent', () => {
         agent: [calling(agent({ subagent_type: 'all' })), done, calling(agent({ subagent_type: 'all' })), done],
         all: [calling(agent()), found],
       },
-      { program: { profiles: () => new Map([...builtinProfiles, ['all', all]]) } },
+      { services: { profiles: () => new Map([...builtinProfiles, ['all', all]]) } },
     );
     await talk.turn('go');
     expect(talk.results()).toEqual([expect.stringContaining('Allowed types: coder, explore, plan.')]);
@@ -153,7 +153,7 @@ describe('a subagent', () => {
     const own: Profile = { name: 'own', description: 'Mine.', tools: ['Bash'], discovered: true };
     const talk = await talkWith(
       { agent: [calling(agent({ subagent_type: 'own' })), done], own: [done] },
-      { program: { profiles: () => new Map([...builtinProfiles, ['own', own]]) } },
+      { services: { profiles: () => new Map([...builtinProfiles, ['own', own]]) } },
     );
     await talk.turn('go');
     expect(talk.results()).toEqual([expect.stringContaining('actual_subagent_type: own')]);
@@ -171,7 +171,7 @@ describe('a subagent', () => {
       const talk = await talkWith(
         { agent: [calling(agent({ subagent_type: 'delegating' })), done] },
         {
-          program: { profiles: () => new Map([...builtinProfiles, ['delegating', delegating], ['without', without]]) },
+          services: { profiles: () => new Map([...builtinProfiles, ['delegating', delegating], ['without', without]]) },
         },
       );
       await talk.turn('go');
@@ -427,7 +427,7 @@ it('that cannot begin has failed, in its record and for its caller', async () =>
   };
   const talk = await talkWith(
     { agent: [calling(agent({ subagent_type: 'lost' })), done] },
-    { program: { profiles: () => new Map([...builtinProfiles, ['lost', lost]]) } },
+    { services: { profiles: () => new Map([...builtinProfiles, ['lost', lost]]) } },
   );
   await talk.turn('go');
   expect(talk.results()).toEqual([expect.stringMatching(/status: failed\n[^]*there is no map/)]);
@@ -596,7 +596,7 @@ describe('the model of a subagent', () => {
       {
         config: configOf(secondaryModel),
         flags: { ...NO_FLAGS, 'secondary-model': true, ...flags },
-        program: { effort: (_, wanted) => wanted ?? 'medium' },
+        services: { effort: (_, wanted) => wanted ?? 'medium' },
       },
     );
 

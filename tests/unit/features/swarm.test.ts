@@ -99,8 +99,8 @@ async function talkWith(
     dir: folder.path,
     tools: [bash],
     clock,
-    program: {
-      ...script.program,
+    services: {
+      ...script.services,
       renderPrompt: (_place, _facts, profile) => Promise.resolve(profile.name),
       toolPolicy: (names, bound, sessionDisabled) =>
         activeTools(names, {
@@ -108,7 +108,7 @@ async function talkWith(
           sessionDisabled,
         }),
       stream: (request, onPart) =>
-        (request.system === mainProfile.name ? script.program.stream : undefined)?.(request, onPart) ??
+        (request.system === mainProfile.name ? script.services.stream : undefined)?.(request, onPart) ??
         member(request, onPart),
     },
     ...more,

@@ -96,7 +96,7 @@ describe('an undo', () => {
   it('takes back what was told behind it, by a wait too; the next turn tells it at its first step', async () => {
     const done: ModelAnswer = { text: 'Done.' };
     const model = scriptedModel(done, done);
-    const talk = await openTalk({ dir: root, program: model.program });
+    const talk = await openTalk({ dir: root, services: model.services });
     await talk.turn('before');
     const { length } = readContext(talk.log.state.context, 'main').entries;
     talk.log.append([started]);

@@ -64,20 +64,20 @@ interface Facts {
   model?: ResolvedModel;
   flag?: boolean;
   tools?: Tool[];
-  program?: AgentSessionOptions['program'];
+  services?: AgentSessionOptions['services'];
 }
 
 /** `facts` may be changed while the session goes on. */
 async function talkWith(answers: ModelAnswer[], facts: Facts = {}) {
-  const { program, requests } = scriptedModel(...answers);
+  const { services, requests } = scriptedModel(...answers);
   const tools = [deferred('mcp__a__one'), deferred('mcp__a__two')];
   const source: Feature = { name: 'source', open: () => ({ tools: () => facts.tools ?? tools }) };
   const talk = await openTalk({
     dir: folder.path,
-    program: {
-      ...program,
+    services: {
+      ...services,
       resolveModel: () => facts.model ?? ready,
-      ...facts.program,
+      ...facts.services,
     },
     flags: {
       ...NO_FLAGS,
@@ -223,8 +223,8 @@ describe('a model that takes schemas in its conversation', () => {
   it('hands over what is loaded with a copy of its conversation', async () => {
     const talk = await talkWith([select('mcp__a__one'), done, use('mcp__a__one'), done]);
     await talk.turn('go');
-    const { agents, log, program } = talk.session.context;
-    const profile = program.profiles(talk.session.context).get('coder');
+    const { agents, log, services } = talk.session.context;
+    const profile = services.profiles(talk.session.context).get('coder');
     const birth = {
       purpose: 'task' as const,
       parentAgentId: 'main',
@@ -253,7 +253,7 @@ describe('every tool is listed', () => {
     [
       'where the tool that loads is taken away',
       {
-        program: {
+        services: {
           toolPolicy: (all, bound) =>
             activeTools(all, { profile: { tools: bound?.tools ?? '*' }, sessionDisabled: ['select_tools'] }),
         },
@@ -299,7 +299,7 @@ describe('every tool is listed', () => {
 
   it('but the tool that loads is active for profiles that do not name it', async () => {
     const policy: Facts = {
-      program: { toolPolicy: (all, bound) => activeTools(all, { profile: { tools: bound?.tools ?? '*' } }) },
+      services: { toolPolicy: (all, bound) => activeTools(all, { profile: { tools: bound?.tools ?? '*' } }) },
     };
     const talk = await talkWith([done], policy);
     await talk.turn('go');

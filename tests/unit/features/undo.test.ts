@@ -73,7 +73,7 @@ afterEach(() => remove());
 
 async function talkOf(...answers: ModelAnswer[]) {
   const model = scriptedModel(...answers);
-  const talk = await openTalk({ dir: root, program: model.program });
+  const talk = await openTalk({ dir: root, services: model.services });
   const undo = (count = 1) => undoTurns(talk.session.context, count, textOf);
   return { ...talk, requests: model.requests, undo };
 }

@@ -4,7 +4,7 @@ import { appendFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createAgentDefaults } from '#server/agent/defaults.ts';
-import { createAgentProgram } from '#server/agent/program.ts';
+import { createAgentServices } from '#server/agent/program.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
 import { transcriptProjection, type TranscriptFold, type TranscriptProjection } from '#server/transcript/fold.ts';
 import { createOpJournals } from '#server/transcript/op-journal.ts';
@@ -92,7 +92,7 @@ beforeEach(async () => {
   transcriptFolds = createColdFolds({ slots, holder: leaseHolder(), projections: [projection] });
   const videos = createVideoUploads({ client, documents: createDocuments({ home }) });
   const featureServices = { cron: { log }, hooks: noHooks, mcp: noMcp, media: { videos }, web: noWeb };
-  const program = createAgentProgram({
+  const services = createAgentServices({
     additionalDirs: async () => [],
     ignoredDirs: async () => [],
     projects: openProjects(),
@@ -130,7 +130,7 @@ beforeEach(async () => {
     modeChanged: () => undefined,
     lookAtTrust: (root) => void looks.push(root),
     transcripts: { mapper, journals: createOpJournals() },
-    program: async () => ({ program, featureServices }),
+    services: async () => ({ services, featureServices }),
     holder: leaseHolder(),
     ensureWorkspace: async () => {
       loading += 1;

@@ -31,7 +31,7 @@ function readsOf(live: () => LiveSession | undefined): ReadSession {
       ready: async () => undefined,
       stored: () => ({ header: session.row(), revision: 1, journalLength: log.length }),
     },
-    defaults: session.context.program,
+    defaults: session.context.services,
     features,
   });
 }

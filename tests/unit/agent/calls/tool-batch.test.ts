@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { TurnAborted } from '#server/agent/errors.ts';
 import { runToolBatch } from '#server/agent/calls/tool-batch.ts';
-import type { AgentProgram } from '#server/agent/context.ts';
+import type { AgentServices } from '#server/agent/context.ts';
 import type { Access, RunContext, Tool, ToolResult } from '#server/tools/tool.ts';
 import { defineTool } from '#server/tools/tool.ts';
 import { openAgentSession } from '#support/agent-session.ts';
@@ -29,11 +29,11 @@ async function batch(
   steps: Step[],
   {
     signal = new AbortController().signal,
-    program = {},
+    services = {},
     nestedInstructions = () => Promise.resolve([]),
   }: {
     signal?: AbortSignal;
-    program?: Partial<AgentProgram>;
+    services?: Partial<AgentServices>;
     nestedInstructions?: () => Promise<string[]>;
   } = {},
 ) {
@@ -58,7 +58,7 @@ async function batch(
       };
     },
   });
-  const { session, frames } = await openAgentSession({ dir: await temporaryDirectory(), tools: [tool], program });
+  const { session, frames } = await openAgentSession({ dir: await temporaryDirectory(), tools: [tool], services });
   await session.log.claim();
   const told = frames.push.bind(frames);
   frames.push = (...more) => {
@@ -239,7 +239,7 @@ describe('an abort', () => {
     let decisions = 0;
     const { outcome, log } = await batch([{ accesses: [] }, { accesses: [] }, { accesses: [] }], {
       signal: controller.signal,
-      program: {
+      services: {
         decide() {
           decisions++;
           if (decisions === 2) controller.abort(new TurnAborted('user', 'stop'));

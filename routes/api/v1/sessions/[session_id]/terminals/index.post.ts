@@ -19,8 +19,8 @@ export default defineEndpoint({
   ],
   handler: ({ params, body, app }) =>
     app.sessions.use(params.session_id, ({ context }) => {
-      const { id, workspaceId, cwd, program } = context;
-      const { additionalDirs } = program.reach(context);
+      const { id, workspaceId, cwd, services } = context;
+      const { additionalDirs } = services.reach(context);
       return app.terminals.create({ id, workspaceId, cwd, additionalDirs }, body);
     }),
 });
