@@ -2,7 +2,7 @@
 import type { AppOptions } from './app-options.ts';
 import type { AgentServices } from '#server/agent/context.ts';
 import type { FeatureServices } from '#server/agent/feature.ts';
-import { createAgentServices, type AgentServicesDeps } from '#server/agent/program.ts';
+import { createAgentServices, type AgentServicesDeps } from '#server/agent/services.ts';
 import { createDisposers } from './disposers.ts';
 import { createHooks } from '#server/hooks/hooks.ts';
 import type { McpAuth } from '#server/mcp/auth/mcp-auth.ts';

@@ -4,7 +4,7 @@ import { appendFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createAgentDefaults } from '#server/agent/defaults.ts';
-import { createAgentServices } from '#server/agent/program.ts';
+import { createAgentServices } from '#server/agent/services.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
 import { transcriptProjection, type TranscriptFold, type TranscriptProjection } from '#server/transcript/fold.ts';
 import { createOpJournals } from '#server/transcript/op-journal.ts';
