@@ -239,7 +239,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
         session: sessionOfHeader(row, undefined),
         titleKind,
       });
-      index.add(row, sessionLog.length);
+      index.upsert(row, sessionLog.length);
       firstSyncs.add(dir);
       const session = activate(sessionLog, row);
       deps.loaded(session);

@@ -25,16 +25,6 @@ export interface SessionIndex {
    */
   upsert(header: SessionHeader, journalLength: number): void;
   /**
-   * Stores the row of a new session. It is written with those of others that are being made: who reads this index finds
-   * it at once, other servers when `together` resolves.
-   */
-  add(header: SessionHeader, journalLength: number): void;
-  /**
-   * Runs `work`; the rows that it added are in the file when this resolves. What runs at the same time is written
-   * together and waits for one another, some milliseconds at most.
-   */
-  together<T>(work: () => Promise<T>): Promise<T>;
-  /**
    * Stores facts that no journal has, made from those that are there, whoever wrote them. Does nothing without a row.
    * Throws when it cannot be written.
    */
@@ -96,7 +86,6 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
 
   async function repairOnce(): Promise<boolean> {
     await db.refresh();
-    writes.flush();
     writes.writeAgain();
     const filled = db.filled();
     if (filled) usable();
@@ -126,7 +115,7 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
   db.onRemade(() => schedule(0));
 
   /** Reading a list must say what is wrong with the index. */
-  function queryFile<T>(use: (connection: Connection) => T): T {
+  function query<T>(use: (connection: Connection) => T): T {
     try {
       return db.run(use);
     } catch (error) {
@@ -136,21 +125,15 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
     }
   }
 
-  function query<T>(use: (connection: Connection) => T): T {
-    writes.flush();
-    return queryFile(use);
-  }
-
   function stored(id: string): StoredHeader | undefined {
-    writes.flush();
-    return writes.refused(id) ?? queryFile((connection) => rows.stored(connection, id));
+    return writes.refused(id) ?? query((connection) => rows.stored(connection, id));
   }
 
   function directoryOf(workspaceId: string): string | undefined {
     const known = directories.get(workspaceId);
     if (known !== undefined) return known;
     const sql = 'SELECT cwd FROM sessions WHERE workspace_id = @workspaceId LIMIT 1';
-    const [row] = directoryRows.parse(queryFile(({ all }) => all(sql, { workspaceId })));
+    const [row] = directoryRows.parse(query(({ all }) => all(sql, { workspaceId })));
     if (row) directories.set(workspaceId, row.cwd);
     return row?.cwd;
   }
@@ -164,13 +147,7 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
       return whenUsable;
     },
     upsert: writes.upsert,
-    add(header, journalLength) {
-      directories.set(header.workspaceId, header.cwd);
-      writes.add(header, journalLength);
-    },
-    together: writes.together,
     patch(id, change) {
-      writes.flush();
       writes.writeAgain(id);
       db.run((connection) => {
         connection.transaction(() => {
@@ -192,13 +169,7 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
     list: (page) => query((connection) => readPage(connection, page)),
     workspaces() {
       const sql = 'SELECT workspace_id AS workspaceId, sessions FROM session_counts WHERE sessions > 0';
-      const counts = new Map<string, number>();
-      for (const { workspaceId, sessions } of countRows.parse(queryFile(({ all }) => all(sql)))) {
-        counts.set(workspaceId, sessions);
-      }
-      // Asked at each creation: what waits is counted, so that it can go on waiting for others.
-      for (const { workspaceId } of writes.added()) counts.set(workspaceId, (counts.get(workspaceId) ?? 0) + 1);
-      return [...counts].flatMap(([workspaceId, sessions]) => {
+      return countRows.parse(query(({ all }) => all(sql))).flatMap(({ workspaceId, sessions }) => {
         const cwd = directoryOf(workspaceId);
         return cwd === undefined ? [] : [{ workspaceId, cwd, sessions }];
       });
@@ -218,7 +189,6 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
       clearTimeout(timer);
       // Whoever began the pass hears of its failure.
       await pass?.catch(() => undefined);
-      writes.flush();
       db.close();
     },
   };

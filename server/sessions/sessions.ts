@@ -187,11 +187,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return live.get(row.id)?.view(row) ?? sessionOfHeader(row, undefined);
   }
 
-  const create = (request: CreateSession): Promise<Session> =>
-    // Their rows go to the index together.
-    index.together(() => createOne(request));
-
-  async function createOne(request: CreateSession): Promise<Session> {
+  async function create(request: CreateSession): Promise<Session> {
     await deps.models.assertSubagentPool();
     const workspace = await workspaces.register(await newSessionDirectory(request, workspaces));
     const created = clock.now();
