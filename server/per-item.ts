@@ -20,13 +20,9 @@ export function perItem<Item extends object, Made>(make: (item: Item) => Made): 
 }
 
 /** Length of the common prefix of two lists. */
-export function commonLength<Item>(
-  one: readonly Item[],
-  other: readonly Item[],
-  same: (a: Item | undefined, b: Item | undefined) => boolean = Object.is,
-): number {
+function commonLength<Item>(one: readonly Item[], other: readonly Item[]): number {
   const most = Math.min(one.length, other.length);
   let length = 0;
-  while (length < most && same(one[length], other[length])) length += 1;
+  while (length < most && one[length] === other[length]) length += 1;
   return length;
 }

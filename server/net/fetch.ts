@@ -39,7 +39,7 @@ export interface Exchange {
   /** `fetch` for SDKs. */
   fetch: typeof globalThis.fetch;
   /** Sends JSON and returns the body of a 2xx response; throws for any other. */
-  post(url: string, json: Uint8Array, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
+  post(url: string, json: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
   facts: ExchangeFacts;
 }
 

@@ -5,7 +5,7 @@ import type { Transport } from '#server/net/fetch.ts';
 import type { TokenUsage } from '#schema/engine.ts';
 import { streamError } from '../errors.ts';
 import type { FinishReason, ModelRequest, ModelResponse, StreamPart } from '../types.ts';
-import { encodeChat, type ChatBody } from './chat.ts';
+import type { ChatBody } from './chat.ts';
 import { createCollector } from './collect.ts';
 import { readEvents } from './event-stream.ts';
 import { OPENAI_BASE_URL, runStream } from './run.ts';
@@ -60,7 +60,7 @@ export function streamChat(
   const { model, signal } = request;
   return runStream(transport, request, 'authorization', async ({ post, facts }) => {
     const { baseUrl = OPENAI_BASE_URL } = model;
-    const answer = await post(`${baseUrl.replace(/\/$/, '')}/chat/completions`, encodeChat(body), signal);
+    const answer = await post(`${baseUrl.replace(/\/$/, '')}/chat/completions`, JSON.stringify(body), signal);
     const collect = createCollector(onPart);
     const details: Record<string, unknown>[] = [];
     let raw: string | undefined;

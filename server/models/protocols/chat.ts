@@ -1,7 +1,6 @@
 /** What the requests of `native` and `openai` share. */
 import { parseDataUrl } from '#server/files/data-url.ts';
-import { oncePer } from '#server/once-per.ts';
-import { commonLength, perItem } from '#server/per-item.ts';
+import { perItem } from '#server/per-item.ts';
 import { argumentsText } from '#server/tool-arguments.ts';
 import type { ContextMessage, Part, ToolSchema } from '#schema/engine.ts';
 import { sanitizeCallIds } from '../call-ids.ts';
@@ -11,53 +10,6 @@ import { omission, textOf } from './media.ts';
 export type ChatMessage = Record<string, unknown> & { role: string };
 type ChatTool = Record<string, unknown>;
 export type ChatBody = Record<string, unknown> & { model: string; messages: ChatMessage[]; tools?: ChatTool[] };
-
-const encodedTools = oncePer((tools: ChatTool[]) => Buffer.from(`,"tools":${JSON.stringify(tools)}`));
-const END_OF_MESSAGES = Buffer.from(']');
-const END = Buffer.from('}');
-
-/** A body that was sent: where its messages begin, and where behind that each of them ends. */
-interface Sent {
-  messages: readonly ChatMessage[];
-  body: Buffer;
-  begin: number;
-  ends: readonly number[];
-}
-
-/** The last body of each history, by its first message behind the system prompt. */
-const lastSent = new WeakMap<ChatMessage, Sent>();
-
-/** Has a text and nothing else. */
-const isPlain = (message: ChatMessage) => typeof message['content'] === 'string' && Object.keys(message).length === 2;
-
-/** The system prompt is made anew for each request. */
-function isSame(one: ChatMessage | undefined, other: ChatMessage | undefined): boolean {
-  if (one === other) return true;
-  if (one?.role !== 'system' || other?.role !== 'system') return false;
-  return isPlain(one) && isPlain(other) && one['content'] === other['content'];
-}
-
-/** The JSON of a body. Of what was sent before only the bytes are copied. */
-export function encodeChat({ messages, tools, ...rest }: ChatBody): Uint8Array {
-  const key = messages[1] ?? messages[0];
-  const before = key && lastSent.get(key);
-  const known = before ? commonLength(before.messages, messages, isSame) : 0;
-  const ends = before ? before.ends.slice(0, known) : [];
-  let end = ends.at(-1) ?? 0;
-  const head = Buffer.from(`${JSON.stringify(rest).slice(0, -1)},"messages":[`);
-  const chunks: Buffer[] = [head];
-  if (before) chunks.push(before.body.subarray(before.begin, before.begin + end));
-  for (const message of messages.slice(known)) {
-    const text = Buffer.from(`${end > 0 ? ',' : ''}${JSON.stringify(message)}`);
-    chunks.push(text);
-    end += text.length;
-    ends.push(end);
-  }
-  chunks.push(END_OF_MESSAGES, ...(tools ? [encodedTools(tools)] : []), END);
-  const body = Buffer.concat(chunks);
-  if (key) lastSent.set(key, { messages: [...messages], body, begin: head.length, ends });
-  return body;
-}
 
 /** Where the two wires differ in their messages. */
 export interface ChatDialect {

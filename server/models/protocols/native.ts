@@ -39,8 +39,6 @@ function body(request: ModelRequest): ChatBody {
   const keep = settings.effort === 'off' ? undefined : settings.keep;
   return {
     model: model.wireName,
-    messages: chatMessages(request, dialect(keep === 'all')),
-    ...(tools.length > 0 && { tools: toolsOf(tools) }),
     stream: true,
     stream_options: { include_usage: true },
     ...(request.maxTokens !== undefined && { max_completion_tokens: request.maxTokens }),
@@ -49,6 +47,8 @@ function body(request: ModelRequest): ChatBody {
     ...(settings.temperature !== undefined && { temperature: settings.temperature }),
     ...(settings.topP !== undefined && { top_p: settings.topP }),
     ...responseFormat(request),
+    messages: chatMessages(request, dialect(keep === 'all')),
+    ...(tools.length > 0 && { tools: toolsOf(tools) }),
   };
 }
 

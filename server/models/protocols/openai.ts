@@ -27,6 +27,12 @@ function body(request: ModelRequest): ChatBody {
   const capName = NEW_CAP_NAME.test(model.wireName) ? 'max_completion_tokens' : 'max_tokens';
   return {
     model: model.wireName,
+    stream: true,
+    stream_options: { include_usage: true },
+    ...(request.maxTokens !== undefined && { [capName]: Math.min(request.maxTokens, MAX_OUTPUT_TOKENS) }),
+    ...effort(request),
+    prompt_cache_key: request.cacheKey,
+    ...responseFormat(request),
     messages: chatMessages(request, {
       name: `openai ${model.reasoningKey ?? ''}`,
       reasoning: (message) => reasoning(message, model.reasoningKey),
@@ -35,12 +41,6 @@ function body(request: ModelRequest): ChatBody {
       echoExtras: false,
     }),
     ...(tools.length > 0 && { tools: toolsOf(tools) }),
-    stream: true,
-    stream_options: { include_usage: true },
-    ...(request.maxTokens !== undefined && { [capName]: Math.min(request.maxTokens, MAX_OUTPUT_TOKENS) }),
-    ...effort(request),
-    prompt_cache_key: request.cacheKey,
-    ...responseFormat(request),
   };
 }
 
