@@ -1,4 +1,5 @@
 /** Reminders that are injected at the head of a step. They stay in the history, so that prompt caches hold. */
+import { z } from 'zod';
 import type { ContextMessage, Origin } from '#schema/engine.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 
@@ -23,8 +24,8 @@ function lastDisclosure(messages: readonly Told[], variant: string): unknown {
   return last?.origin?.kind === 'injection' ? last.origin.disclosure : undefined;
 }
 
-const disclosed = (value: unknown, key: string): unknown =>
-  typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+const dateSchema = z.object({ date: z.string() });
+const modeSchema = z.object({ mode: z.string() });
 
 /** Local calendar date, `YYYY-MM-DD`. */
 export function localDate(now: Date): string {
@@ -34,14 +35,14 @@ export function localDate(now: Date): string {
 
 function dateReminder(messages: readonly Told[], now: Date): ContextMessage[] {
   const date = localDate(now);
-  const told = disclosed(lastDisclosure(messages, 'date_change'), 'date');
+  const told = dateSchema.safeParse(lastDisclosure(messages, 'date_change')).data?.date;
   if (told === date) return [];
   const text = told === undefined ? `Today's date is ${date}.` : `The date has changed. Today's date is now ${date}.`;
   return [reminder('date_change', text, { date })];
 }
 
 function modeReminder(messages: readonly Told[], mode: PermissionMode): ContextMessage[] {
-  const told = disclosed(lastDisclosure(messages, 'permission_mode'), 'mode');
+  const told = modeSchema.safeParse(lastDisclosure(messages, 'permission_mode')).data?.mode;
   if (mode === 'auto') {
     if (told === 'auto') return [];
     const text =

@@ -1,4 +1,5 @@
 /** Whether an agent plans, which plan is its newest, and what the model was told of that. */
+import { z } from 'zod';
 import { isUndoAnchor } from '#server/journal/projections/context.ts';
 import { defineFeatureProjection } from '#server/journal/projections/feature-projection.ts';
 import type { JournalRecord } from '#server/journal/records.ts';
@@ -9,6 +10,8 @@ export const PLAN_REMINDER = 'plan_mode';
 
 export const reminderForms = ['full', 'reentry', 'short', 'exit'] as const;
 export type ReminderForm = (typeof reminderForms)[number];
+
+const disclosureSchema = z.object({ form: z.enum(reminderForms) });
 
 export interface PlanState {
   active: boolean;
@@ -45,9 +48,7 @@ const versionKey = (agent: string, id: string) => `${agent}/${id}`;
 /** The form of a reminder of plan mode. */
 function formOf(origin: Origin | undefined): ReminderForm | undefined {
   if (origin?.kind !== 'injection' || origin.variant !== PLAN_REMINDER) return undefined;
-  const { disclosure } = origin;
-  const form: unknown = typeof disclosure === 'object' && disclosure && Reflect.get(disclosure, 'form');
-  return reminderForms.find((known) => known === form);
+  return disclosureSchema.safeParse(origin.disclosure).data?.form;
 }
 
 function reminded(state: PlanState, form: ReminderForm): PlanState {

@@ -1,4 +1,5 @@
 /** What the model is told of swarm mode that people have switched on, and when. */
+import { z } from 'zod';
 import { contextSize } from '#server/journal/context-size.ts';
 import { reminder } from '#server/agent/prompt/reminders.ts';
 import type { ContextEntry, ContextState } from '#server/journal/projections/context.ts';
@@ -10,6 +11,8 @@ const SWARM_REMINDER = 'swarm_mode';
 
 type Told = 'on' | 'off';
 
+const disclosureSchema = z.object({ swarm: z.enum(['on', 'off']) });
+
 const texts: Record<Told, string> = {
   on: `Swarm mode is on: the user wants work to be spread over many subagents. Where a task can be taken apart into pieces that do not depend on each other, call AgentSwarm with a template and one item for each piece, as the only call of your response. Do yourself what cannot be taken apart, and what puts the pieces together.`,
   off: 'Swarm mode has ended: decide again by the task alone whether subagents are worth it.',
@@ -17,9 +20,7 @@ const texts: Record<Told, string> = {
 
 function toldBy({ message: { origin } }: ContextEntry): Told | undefined {
   if (origin?.kind !== 'injection' || origin.variant !== SWARM_REMINDER) return undefined;
-  const { disclosure } = origin;
-  const told: unknown = typeof disclosure === 'object' && disclosure && Reflect.get(disclosure, 'swarm');
-  return told === 'on' || told === 'off' ? told : undefined;
+  return disclosureSchema.safeParse(origin.disclosure).data?.swarm;
 }
 
 /** What the newest reminder that the model still sees says. */
