@@ -1,11 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import open from 'open';
 import { withHiddenClosed } from '#server/processes/hidden-descriptors.ts';
 
 /** Opens the URL in the user's browser, which inherits no hidden descriptor. Rejects if none can be started. */
-export function openInBrowser(url: string): Promise<ChildProcess> {
+export async function openInBrowser(url: string): Promise<ChildProcess> {
+  const { default: open } = await import('open');
   // The script that the library also uses if no app is passed.
   const script = join(dirname(createRequire(import.meta.url).resolve('open')), 'xdg-open');
   const { file: name, args } = withHiddenClosed({ file: script, args: [] });

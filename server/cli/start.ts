@@ -9,10 +9,11 @@ import { endProcess, threadsBlocked } from '#server/processes/process-exit.ts';
 import { SERVER_VERSION } from '#server/version.ts';
 import { accessUrls } from './access-urls.ts';
 import { reportDebugSignals } from './debugger.ts';
+import { openInBrowser } from './browser.ts';
 import { warnOfExposure } from './exposure.ts';
 import { listen } from './listen.ts';
 import type { StartOptions } from './options.ts';
-import type { RedirectPage } from './redirect-page.ts';
+import { writeRedirectPage, type RedirectPage } from './redirect-page.ts';
 
 /** After this long a stop cuts what is still open. */
 const STOP_TIMEOUT_MS = 4000;
@@ -42,10 +43,8 @@ function announce(options: StartOptions, urls: string[]): void {
 async function openBrowser(url: string, { options: { home, clock }, log }: App): Promise<RedirectPage | undefined> {
   let page: RedirectPage | undefined;
   try {
-    const { writeRedirectPage } = await import('./redirect-page.ts');
     // Without credentials the address holds no secret.
     if (url.includes('#')) page = await writeRedirectPage(home, url, clock);
-    const { openInBrowser } = await import('./browser.ts');
     const child = await openInBrowser(page?.url ?? url);
     child.on('error', (error) => log.debug('cannot open a browser', { err: error }));
   } catch (error) {

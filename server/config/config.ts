@@ -19,6 +19,7 @@ import { createChangeWindow } from './changes.ts';
 import { CONFIG_FILE, type ConfigWriter } from './config-writer.ts';
 import { isTomlTable, parseToml, tableOf, toTable } from './document.ts';
 import type { TomlTable } from './document.ts';
+import { editToml } from './document-edit.ts';
 import { effectiveConfig } from './effective.ts';
 import type { EffectiveConfig, MemoryLayer } from './effective.ts';
 import { readModelVariables } from './environment-model.ts';
@@ -26,6 +27,7 @@ import type { ModelVariables } from './environment-model.ts';
 import { deprecatedVariables } from './environment.ts';
 import { resolveFlags } from './flags.ts';
 import type { Flags } from './flags.ts';
+import { patchDocument } from './patch.ts';
 import { publicConfig } from './public-view.ts';
 import { sectionToWire } from './key-case.ts';
 import { domainIssues, domains, domainValue, readStored, UNREADABLE_RULES } from './stored.ts';
@@ -252,8 +254,7 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
     const document = change(state);
     if (isDeepStrictEqual(document, state.document)) return;
     try {
-      const { editToml } = await import('./document-edit.ts');
-      const { text, commentsKept } = editToml(state.text, document);
+      const { text, commentsKept } = await editToml(state.text, document);
       if (!commentsKept) {
         await writer.backUp(state.text);
         log.warn('the configuration was written anew; the commented one is in config.toml.bak', { path });
@@ -284,10 +285,7 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
     modelVariables: () => layers().model,
     async patch(body, by) {
       try {
-        await exclusively(async () => {
-          const { patchDocument } = await import('./patch.ts');
-          await write(({ document }) => patchDocument(document, body, { env: env(), memory }), by);
-        });
+        await exclusively(() => write(({ document }) => patchDocument(document, body, { env: env(), memory }), by));
       } catch (error) {
         if (error instanceof ServiceError && error.name === 'persistence.failure')
           throw new ServiceError('validation.failed', error.message, { cause: error });

@@ -3,8 +3,10 @@
  * only reads the text uses another one.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { patch, stringify, TomlFormat } from '@decimalturn/toml-patch';
+import type { TomlFormat } from '@decimalturn/toml-patch';
 import { isTomlTable, parseToml, subTable, tableOf, type TomlTable, type TomlValue } from './document.ts';
+
+type Library = typeof import('@decimalturn/toml-patch');
 
 /** Tables whose entries are listed in the file's order. */
 const RECORD_TABLES = ['providers', 'models'];
@@ -19,12 +21,13 @@ export interface EditedText {
  * Returns a text that parses to `after`, with as few changes of `before` as possible. Each result is parsed again and
  * compared, because the patching library fails on some edits. Throws when no text parses to `after`.
  */
-export function editToml(before: string, after: TomlTable): EditedText {
+export async function editToml(before: string, after: TomlTable): Promise<EditedText> {
+  const library = await import('@decimalturn/toml-patch');
   for (const edit of [patchSections, replaceSections]) {
-    const text = attempt(() => edit(before, after));
+    const text = attempt(() => edit(library, before, after));
     if (text !== undefined && holds(text, after)) return { text, commentsKept: true };
   }
-  const text = stringify(after, format(TomlFormat.default()));
+  const text = library.stringify(after, format(library.TomlFormat.default()));
   if (!holds(text, after)) throw new Error('the configuration cannot be written as TOML');
   return { text, commentsKept: false };
 }
@@ -52,7 +55,8 @@ function format(base: TomlFormat): TomlFormat {
 }
 
 /** Renames first, so that a renamed record keeps its lines; then changed values; new sections and records last. */
-function patchSections(before: string, after: TomlTable): string {
+function patchSections(library: Library, before: string, after: TomlTable): string {
+  const { patch, TomlFormat } = library;
   const start = parseToml(before);
   const renamed = withRenames(start, after);
   const text = renamed === start ? before : patch(before, renamed, format(TomlFormat.autoDetectFormat(before)));
@@ -71,14 +75,17 @@ function patchSections(before: string, after: TomlTable): string {
   const added = Object.entries(after).flatMap(([key, value]) => {
     const table = RECORD_TABLES.includes(key) && isTomlTable(value) ? value : undefined;
     if (table)
-      return Object.entries(table).flatMap(([id, record]) => (isNew([key, id]) ? sectionText([key, id], record) : []));
-    return isNew([key]) && ownSection(value) ? sectionText([key], value) : [];
+      return Object.entries(table).flatMap(([id, record]) =>
+        isNew([key, id]) ? sectionText(library, [key, id], record) : [],
+      );
+    return isNew([key]) && ownSection(value) ? sectionText(library, [key], value) : [];
   });
   return append(patched, added);
 }
 
 /** Removes changed sections and writes them again at the end; all other lines are unchanged. */
-function replaceSections(before: string, after: TomlTable): string {
+function replaceSections(library: Library, before: string, after: TomlTable): string {
+  const { patch, TomlFormat } = library;
   const start = parseToml(before);
   const changed = Object.keys(after).filter(
     (key) => !isDeepStrictEqual(start[key], after[key]) && ownSection(after[key]),
@@ -93,7 +100,9 @@ function replaceSections(before: string, after: TomlTable): string {
       const value = after[key];
       if (value === undefined) return [];
       const records = RECORD_TABLES.includes(key) && isTomlTable(value) ? Object.entries(value) : undefined;
-      return records ? records.flatMap(([id, record]) => sectionText([key, id], record)) : sectionText([key], value);
+      return records
+        ? records.flatMap(([id, record]) => sectionText(library, [key, id], record))
+        : sectionText(library, [key], value);
     }),
   );
 }
@@ -152,18 +161,18 @@ function alignedRenames(before: string[], after: string[]): Map<string, string> 
 
 const keyText = (key: string) => (/^[A-Za-z0-9_-]+$/.test(key) ? key : JSON.stringify(key));
 
-function sectionText(path: string[], value: TomlValue): string[] {
+function sectionText(library: Library, path: string[], value: TomlValue): string[] {
   const name = path.map(keyText).join('.');
   if (Array.isArray(value))
-    return value.flatMap((entry) => (isTomlTable(entry) ? [`[[${name}]]\n${members(entry)}`] : []));
+    return value.flatMap((entry) => (isTomlTable(entry) ? [`[[${name}]]\n${members(library, entry)}`] : []));
   if (!isTomlTable(value)) return [];
   const nested = Object.entries(value).filter(([, member]) => path.length === 1 && isTomlTable(member));
   const own = tableOf(Object.entries(value).filter(([key]) => !nested.some(([other]) => other === key)));
-  const head = Object.keys(own).length > 0 || nested.length === 0 ? [`[${name}]\n${members(own)}`] : [];
-  return [...head, ...nested.flatMap(([key, member]) => sectionText([...path, key], member))];
+  const head = Object.keys(own).length > 0 || nested.length === 0 ? [`[${name}]\n${members(library, own)}`] : [];
+  return [...head, ...nested.flatMap(([key, member]) => sectionText(library, [...path, key], member))];
 }
 
-function members(table: TomlTable): string {
+function members({ stringify, TomlFormat }: Library, table: TomlTable): string {
   if (Object.keys(table).length === 0) return '';
   const style = TomlFormat.default();
   style.inlineTableStart = 0;

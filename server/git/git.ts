@@ -4,7 +4,8 @@ import { ServiceError } from '#server/errors/service-error.ts';
 import type { WorkDirectory } from '#server/files/work-directory.ts';
 import type { GitMarks } from './marks.ts';
 import { createPullRequests, type PullRequests } from './pull-request.ts';
-import type { GitRuntime, WorkTree } from './work-tree.ts';
+import { readMarks } from './read-marks.ts';
+import { openWorkTree, type GitRuntime, type WorkTree } from './work-tree.ts';
 
 export interface Git {
   /** Throws `fs.git_unavailable` and the signal's reason. */
@@ -24,15 +25,11 @@ export interface GitDeps {
 
 export function createGit({ runtime, clock, timeoutMs }: GitDeps): Git {
   const pullRequests = createPullRequests({ runtime, clock });
-  const open: Git['open'] = async (directory, signal) => {
-    const { openWorkTree } = await import('./work-tree.ts');
-    return openWorkTree(directory, { runtime, signal, timeoutMs });
-  };
+  const open: Git['open'] = (directory, signal) => openWorkTree(directory, { runtime, signal, timeoutMs });
   return {
     open,
     async marks({ root }, signal) {
       try {
-        const { readMarks } = await import('./read-marks.ts');
         return await readMarks(await open(root, signal));
       } catch (error) {
         if (error instanceof ServiceError && error.name === 'fs.git_unavailable') return undefined;

@@ -1,7 +1,12 @@
-/** The agent's model client: selects the wire protocol, loads its SDK lazily, rejects empty responses. */
+/** The agent's model client: selects the wire protocol, rejects empty responses. */
 import type { Timeouts } from '#server/net/dispatcher.ts';
-import { createTransport, type Transport } from '#server/net/fetch.ts';
+import { createTransport } from '#server/net/fetch.ts';
 import { emptyResponse } from './errors.ts';
+import { createAnthropic } from './protocols/anthropic.ts';
+import { createGoogle } from './protocols/google-genai.ts';
+import { createNative } from './protocols/native.ts';
+import { createOpenAI } from './protocols/openai.ts';
+import { createOpenAIResponses } from './protocols/openai-responses.ts';
 import type { ModelRequest, ModelResponse, Protocol, ProtocolName, StreamPart, VideoUpload } from './types.ts';
 
 export interface ModelClient {
@@ -10,8 +15,8 @@ export interface ModelClient {
    * response, or with the signal's reason on abort.
    */
   streamModel(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
-  protocol(name: ProtocolName): Promise<Protocol>;
-  /** Preloads the modules that the first request of a protocol needs. */
+  protocol(name: ProtocolName): Protocol;
+  /** Preloads the libraries that the first request of a protocol needs. */
   load(name: ProtocolName): Promise<void>;
   /** Uploads a video and returns its id at the model's provider. Rejects as `streamModel`. */
   uploadVideo(upload: VideoUpload): Promise<string>;
@@ -22,27 +27,23 @@ export interface ModelClient {
 /** @param options.timeouts connect, first-byte and idle time-outs; tests shorten them. */
 export function createModelClient(options: { timeouts?: Timeouts } = {}): ModelClient {
   const transport = createTransport(options.timeouts);
-  const loaded = new Map<ProtocolName, Promise<Protocol>>();
-
-  function protocol(name: ProtocolName): Promise<Protocol> {
-    let pending = loaded.get(name);
-    if (pending) return pending;
-    pending = load(name, transport);
-    loaded.set(name, pending);
-    // A failed import is not cached, so the next request retries.
-    pending.catch(() => loaded.delete(name));
-    return pending;
-  }
+  const protocols: Record<ProtocolName, Protocol> = {
+    native: createNative(transport),
+    openai: createOpenAI(transport),
+    openai_responses: createOpenAIResponses(transport),
+    anthropic: createAnthropic(transport),
+    'google-genai': createGoogle(transport),
+  };
 
   return {
-    protocol,
+    protocol: (name) => protocols[name],
     async load(name) {
       await transport.load();
-      await (await protocol(name)).load?.();
+      await protocols[name].load?.();
     },
     async streamModel(request, onPart) {
       request.signal.throwIfAborted();
-      const { stream } = await protocol(request.model.protocol);
+      const { stream } = protocols[request.model.protocol];
       const response = await withOwnSignal(request, (own) => stream(own, onPart));
       const visible = response.parts.some((part) => part.type === 'text' && part.text.trim() !== '');
       if (!visible && response.calls.length === 0 && response.finishReason !== 'filtered') {
@@ -51,7 +52,7 @@ export function createModelClient(options: { timeouts?: Timeouts } = {}): ModelC
       return response;
     },
     async uploadVideo(upload) {
-      const { name, uploadVideo } = await protocol(upload.model.protocol);
+      const { name, uploadVideo } = protocols[upload.model.protocol];
       if (!uploadVideo) throw new Error(`the protocol ${name} takes no videos`);
       return uploadVideo(upload);
     },
@@ -69,20 +70,5 @@ async function withOwnSignal<T>(request: ModelRequest, send: (request: ModelRequ
     return await send({ ...request, signal: own.signal });
   } finally {
     request.signal.removeEventListener('abort', onAbort);
-  }
-}
-
-async function load(name: ProtocolName, transport: Transport): Promise<Protocol> {
-  switch (name) {
-    case 'native':
-      return (await import('./protocols/native.ts')).createNative(transport);
-    case 'openai':
-      return (await import('./protocols/openai.ts')).createOpenAI(transport);
-    case 'openai_responses':
-      return (await import('./protocols/openai-responses.ts')).createOpenAIResponses(transport);
-    case 'anthropic':
-      return (await import('./protocols/anthropic.ts')).createAnthropic(transport);
-    case 'google-genai':
-      return (await import('./protocols/google-genai.ts')).createGoogle(transport);
   }
 }

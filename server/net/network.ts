@@ -1,4 +1,6 @@
 /** Resolves names and classifies addresses, to limit what requests to untrusted hosts can reach. */
+import { lookup } from 'node:dns/promises';
+import { isPublicAddress, localScope } from './public-address.ts';
 
 export interface Network {
   /** All addresses of a name from the system's resolver. Rejects if it has none. */
@@ -14,9 +16,8 @@ export interface Network {
 
 export const systemNetwork: Network = {
   async resolve(name) {
-    const { lookup } = await import('node:dns/promises');
     return (await lookup(name, { all: true })).map(({ address }) => address);
   },
-  isPublic: async (address) => (await import('./public-address.ts')).isPublicAddress(address),
-  localScope: async (address) => (await import('./public-address.ts')).localScope(address),
+  isPublic: async (address) => isPublicAddress(address),
+  localScope: async (address) => localScope(address),
 };

@@ -188,8 +188,14 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
 
   /** What makes sessions of their journals. Nothing before the first one needs the code of sessions and their agents. */
   const engine = loadOnce(async () => {
-    const [{ createLiveSession }, { createSessionLog, openSessionLog }, { services, featureServices }] =
-      await Promise.all([import('./session.ts'), import('#server/journal/session-log.ts'), deps.services()]);
+    const [{ createLiveSession }, { createSessionLog, openSessionLog }, { createSessionCopies }, loaded] =
+      await Promise.all([
+        import('./session.ts'),
+        import('#server/journal/session-log.ts'),
+        import('./session-copies.ts'),
+        deps.services(),
+      ]);
+    const { services, featureServices } = loaded;
     function activate(sessionLog: SessionLog, row: SessionHeader, known?: TakenFold['transcripts']): LiveSession {
       const { id, workspaceId, cwd } = row;
       const dir = directory(row);
@@ -214,7 +220,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
         report: (what, error) => log.error(what, { sessionId: id, err: error }),
       });
     }
-    return { createSessionLog, openSessionLog, activate };
+    return { createSessionLog, openSessionLog, createSessionCopies, activate };
   });
 
   function persist(id: string): void {
@@ -251,7 +257,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
   }
 
   async function copy(source: SessionHeader, wanted: WantedCopy): Promise<Session> {
-    const { createSessionCopies } = await import('./session-copies.ts');
+    const { createSessionCopies } = await engine();
     const make = createSessionCopies({
       ...deps,
       directory,
@@ -363,7 +369,6 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     directory,
     async preload() {
       await engine();
-      await import('./session-copies.ts');
     },
     get: live.get,
     all: live.all,

@@ -31,10 +31,11 @@ import type { ModelChecks } from '#server/models/model-checks.ts';
 import type { LiveSession } from './session.ts';
 import { runtimeOf } from './session-views.ts';
 import { createSessionMcpServers, type SessionMcpServers } from './mcp-servers.ts';
-import type { ExportSession } from './session-export.ts';
+import { createSessionExport, type ExportSession } from './session-export.ts';
 import { createSessionReads, type ReadSession } from './session-reads.ts';
 import { newSessionDirectory } from './new-directory.ts';
 import { createSessionStreams } from './session-streams.ts';
+import { submitPrompt } from './submit-prompt.ts';
 import { updateProfile, type ProfileUpdate } from './update-profile.ts';
 import { createSessionRecovery } from './session-recovery.ts';
 import { createTakeFold } from './taken-folds.ts';
@@ -319,10 +320,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       rowOf(id);
       return live.ifLoaded(id, work);
     },
-    async submit(id, body, by) {
-      const { submitPrompt } = await import('./submit-prompt.ts');
-      return submitPrompt(id, body, { models: deps.models, uploads: deps.uploads, use: live.use, by });
-    },
+    submit: (id, body, by) => submitPrompt(id, body, { models: deps.models, uploads: deps.uploads, use: live.use, by }),
     warnOfChange,
     updateProfile: (id, body, by) =>
       live.use(id, (session) => updateProfile(session, body, { live, models: deps.models, clock, by })),
@@ -332,20 +330,14 @@ export function createSessions(deps: SessionsDeps): Sessions {
     createChild: (id, request) => copyOf(id, 'child', request),
     children,
     archive,
-    async export(id, request, signal) {
-      const { createSessionExport } = await import('./session-export.ts');
-      return createSessionExport({ ...deps, live })(id, request, signal);
-    },
+    export: createSessionExport({ ...deps, live }),
     restore,
     liveRow: (id) => live.get(id)?.row(),
     tools,
     mcpServers: createSessionMcpServers(live),
     streams: createSessionStreams({ ...deps, live, rowOf }),
     followers,
-    async preload() {
-      await live.preload();
-      await import('./submit-prompt.ts');
-    },
+    preload: live.preload,
     startBackground() {
       callOffStart = clock.setTimeout(() => {
         recovery.start();

@@ -9,7 +9,7 @@ import type { CreateTerminal, Terminal as TerminalObject } from '#schema/termina
 import { startDirectory } from './directory.ts';
 import type { OpenPty } from './pty.ts';
 import { userShell } from './shell.ts';
-import type { Terminal } from './terminal.ts';
+import { startTerminal, type Terminal } from './terminal.ts';
 
 /** The session that owns a terminal. */
 export interface TerminalSession {
@@ -85,7 +85,6 @@ export function createTerminals({ runtime, loadPty, log }: TerminalsDeps): Termi
           `runtime ${runtime_id} does not exist in workspace ${session.workspaceId}`,
         );
       }
-      const { startTerminal } = await import('./terminal.ts');
       const openPty = await ptyOf(runtime_id);
       const directory = await startDirectory(cwd, [session.cwd, ...(await session.additionalDirs())], runtime);
       const program = shell ?? (await userShell(runtime));

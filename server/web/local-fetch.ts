@@ -3,7 +3,6 @@
  * may reach what only this machine can reach. Cookies and credentials are never sent.
  */
 import { STATUS_CODES } from 'node:http';
-import * as undici from 'undici';
 import type { Network } from '#server/net/network.ts';
 import { pinnedDispatcher } from '#server/net/pinned-dispatcher.ts';
 import { BodyTooLarge, readBounded } from '#server/net/read-bounded.ts';
@@ -47,6 +46,7 @@ export async function fetchFromHere(start: URL, deps: LocalFetchDeps): Promise<F
 /** Returns the body, or the target of a redirect. No connection to a foreign host outlives its request. */
 async function fetchOnce(url: URL, deps: LocalFetchDeps): Promise<FetchedBody | URL> {
   const { signal, userAgent } = deps;
+  const undici = await import('undici');
   const dispatcher = pinnedDispatcher(undici, await publicAddresses(url, deps.network, signal), TIMEOUTS);
   try {
     const headers = { 'user-agent': userAgent, accept: ACCEPT };

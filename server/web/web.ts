@@ -12,6 +12,7 @@ import { createSlots } from '#server/slots.ts';
 import { decodeBeginning, encodingOf, refuseBinary } from './body.ts';
 import { extractText } from './extraction.ts';
 import { WebFailure } from './failure.ts';
+import { fetchFromHere } from './local-fetch.ts';
 import { searchResults, type SearchResult } from './search-results.ts';
 import { askService, isWebService, type WebService } from './service-request.ts';
 import { within } from './within.ts';
@@ -72,7 +73,6 @@ export function createWeb(deps: WebDeps): Web {
   }
 
   async function fromHere(start: URL, signal: AbortSignal): Promise<Page> {
-    const { fetchFromHere } = await import('./local-fetch.ts');
     const fetched = await within(FETCH_MS, { signal, clock }, (limited) =>
       fetchFromHere(start, { network, userAgent: userAgent(), signal: limited }),
     );

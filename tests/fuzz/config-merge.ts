@@ -89,7 +89,7 @@ function merged(before: unknown, patch: unknown): unknown {
 }
 
 /** One case. Throws when a merge loses or invents a member, or the text does not hold what was merged. */
-export function configMerge(random: Random): void {
+export async function configMerge(random: Random): Promise<void> {
   const line = `kept = [1, "a"] # by hand`;
   const source = `${stringify(document(random))}\n[of_another_version]\n${line}\n`;
   const before = parseToml(source);
@@ -98,7 +98,7 @@ export function configMerge(random: Random): void {
   const after = patchDocument(before, configPatchSchema.parse(body), { env: {}, memory: undefined });
   deepStrictEqual(before, parseToml(untouched));
   deepStrictEqual(after, toTable(object(Object.entries(merged(before, body) ?? before))), JSON.stringify(body));
-  const edited = editToml(source, after);
+  const edited = await editToml(source, after);
   deepStrictEqual(parseToml(edited.text), after, source);
   if (edited.commentsKept && !edited.text.includes(line)) throw new Error(`the comment is lost: ${edited.text}`);
 }

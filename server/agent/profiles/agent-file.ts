@@ -1,5 +1,4 @@
 /** An agent file: front matter that says what an agent may do, and a body that is its system prompt. */
-import { parse } from 'yaml';
 import { z } from 'zod';
 import { errorMessage } from '#server/errors/service-error.ts';
 
@@ -60,13 +59,13 @@ function split(source: string): { head: string; body: string } | undefined {
 }
 
 /** Throws an error that says what is wrong with it. `baseName` is without `.md`. */
-export function parseAgentFile(source: string, baseName: string): AgentFile {
+export async function parseAgentFile(source: string, baseName: string): Promise<AgentFile> {
   const parts = split(source);
   if (!parts) throw new Error('it has no front matter');
   const { head, body } = parts;
   if (Buffer.byteLength(head) > FRONT_MATTER_BYTES) throw new Error('its front matter is too large');
   assertPlain(head);
-  const { name: given, ...fields } = checked(frontMatter, yamlOf(head));
+  const { name: given, ...fields } = checked(frontMatter, await yamlOf(head));
   const template = body.trim();
   if (template === '') throw new Error('it has no prompt behind the front matter');
   const { whenToUse, disallowedTools, subagents, ...always } = fields;
@@ -95,7 +94,8 @@ function assertPlain(source: string): void {
   if (!plain) throw new Error('its front matter is more than a mapping of texts and lists');
 }
 
-function yamlOf(source: string): unknown {
+async function yamlOf(source: string): Promise<unknown> {
+  const { parse } = await import('yaml');
   try {
     // Whether keys are unique is looked at each against each.
     const options = { schema: 'core', maxAliasCount: YAML_ALIASES, prettyErrors: false, uniqueKeys: false } as const;

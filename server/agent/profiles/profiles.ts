@@ -13,7 +13,7 @@ import type { Project, Projects } from '#server/project-files/projects.ts';
 import type { SessionWarning } from '#schema/session.ts';
 import type { ControlFolders } from '#server/permissions/control-folders.ts';
 import { builtinProfiles, mainProfile, type Profile, type Profiles } from '../profile.ts';
-import type { AgentFile } from './agent-file.ts';
+import { parseAgentFile, type AgentFile } from './agent-file.ts';
 import {
   findAgentFiles,
   readAgentFile,
@@ -115,9 +115,7 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
     const known = before.get(seen.path);
     if (known?.mtimeMs === seen.mtimeMs && known.size === seen.size) return known;
     try {
-      // Most homes and projects have none, and the YAML parser takes long to load.
-      const { parseAgentFile } = await import('./agent-file.ts');
-      const file = parseAgentFile(await readAgentFile(seen.path, source, files), basename(seen.path, '.md'));
+      const file = await parseAgentFile(await readAgentFile(seen.path, source, files), basename(seen.path, '.md'));
       if (file.override || !builtinProfiles.has(file.name)) return { ...seen, file };
       throw new Error(`"${file.name}" is a built-in profile; a file takes its place with override: true`);
     } catch (error) {

@@ -9,6 +9,7 @@ import { ServiceError } from '#server/errors/service-error.ts';
 import { contextSize } from '#server/journal/context-size.ts';
 import type { ContextEntry } from '#server/journal/projections/context.ts';
 import { contextLimit } from '#server/models/budget.ts';
+import { compact } from './compact.ts';
 import { exceedsKept } from './kept.ts';
 import { compactionSettings } from './settings.ts';
 import { compactionTranscript } from './transcript.ts';
@@ -53,7 +54,6 @@ function open(session: SessionContext): CompactionPart {
   }
 
   async function compactInTurn(agent: AgentContext, { turnId, frozen, signal }: NearStep): Promise<void> {
-    const { compact } = await import('./compact.ts');
     await compact(agent, { turnId, frozen: () => frozen, window: windowOf, signal });
     turns.set(agent.id, { turnId, compactedTo: contextSize(agent.state()), overflowed: false });
   }
@@ -80,7 +80,6 @@ function open(session: SessionContext): CompactionPart {
       const work = main.exclusively(async (signal) => {
         // Who asked for it is answered first.
         await new Promise<void>((resolve) => setImmediate(resolve));
-        const { compact } = await import('./compact.ts');
         context.config.create();
         await compact(context, { instruction, frozen: () => context.config.present(), window: windowOf, signal });
       });

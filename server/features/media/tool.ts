@@ -12,7 +12,7 @@ import { readTarget } from '#server/tools/read-target.ts';
 import { defineTool, failed, type RunContext, type Tool, type ToolResult } from '#server/tools/tool.ts';
 import type { Part } from '#schema/engine.ts';
 import { notMedia, unsupported } from './guidance.ts';
-import type { Shown } from './image.ts';
+import { imageOf, type Shown } from './image.ts';
 import { videoOf, type UploadVideo } from './video.ts';
 
 export const READ_MEDIA_FILE = 'ReadMediaFile';
@@ -86,7 +86,6 @@ async function shown(
   if (size > DECODE_BYTES) {
     return `${args.path} has ${size} bytes; images are decoded up to ${DECODE_BYTES}. Make a smaller copy with Bash and read that.`;
   }
-  const { imageOf } = await import('./image.ts');
   const image = await imageOf(read, args, deps.images);
   return typeof image === 'string' ? image : { ...image, kind };
 }

@@ -11,6 +11,7 @@ import { MAIN_AGENT } from '#schema/agents.ts';
 import { subagents, type SubagentOffer } from '../subagents/subagents.ts';
 import { swarmReminders, withoutTrailingReminder } from './reminders.ts';
 import { swarmResult } from './result.ts';
+import { runSwarm } from './run.ts';
 import { swarmConcurrency } from './settings.ts';
 import { AGENT_SWARM, createSwarmTool, type SwarmRequest } from './tool.ts';
 import { swarmTranscript } from './transcript.ts';
@@ -26,7 +27,6 @@ function open(session: SessionContext): LiveFeature {
   let told: { offer: SubagentOffer; tools: readonly Tool[] } | undefined;
 
   async function run(request: SwarmRequest, context: RunContext): Promise<ToolResult> {
-    const { runSwarm } = await import('./run.ts');
     const { agentId, toolCallId, signal } = context;
     const caller = agents.find(agentId)?.context;
     if (!caller) throw new Error(`the agent ${agentId} is gone`);

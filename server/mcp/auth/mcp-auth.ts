@@ -5,7 +5,7 @@ import { ServiceError } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Documents } from '#server/storage/documents.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
-import type { AuthTarget } from './authorization.ts';
+import { startAuthorization, type AuthTarget } from './authorization.ts';
 import { causeText } from './causes.ts';
 import { challengeOf, type Challenge } from './challenge.ts';
 import { createCredentialChanges } from './credential-changes.ts';
@@ -83,7 +83,6 @@ export function createMcpAuth(deps: McpAuthDeps): McpAuth {
     try {
       const id = idOf(target);
       if (await grants.settle(id)) return undefined;
-      const { startAuthorization } = await import('./authorization.ts');
       return await flows.begin(id, name, () =>
         startAuthorization({
           id,

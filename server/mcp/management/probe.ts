@@ -7,7 +7,7 @@ import type { Spawn } from '#server/processes/spawn.ts';
 import type { McpServerConfig } from '#schema/mcp-server.ts';
 import type { McpAuth } from '../auth/mcp-auth.ts';
 import { expandConfig } from '../config/expand.ts';
-import type { ListedTool } from '../connect.ts';
+import { connectServer, McpConnectError, type ListedTool } from '../connect.ts';
 
 const STARTUP_MS = 30_000;
 
@@ -37,7 +37,6 @@ export function createProber({ auth, env, spawn, fetch, network, clientName, sta
   const ended = new AbortController();
 
   async function run(name: string, given: McpServerConfig, directory: string | undefined): Promise<ProbeOutcome> {
-    const { connectServer, McpConnectError } = await import('../connect.ts');
     try {
       const variables = env();
       const config = expandConfig(given, variables);

@@ -13,6 +13,7 @@ import type { ProviderRecord } from '#schema/provider-record.ts';
 import { MANAGED_PROVIDER, readSlot, runtimeSlot } from './credential-slots.ts';
 import { modelItem, modelItems } from '../model-items.ts';
 import { assertResolvable, providerBaseUrl, providerIdOf } from '../resolve.ts';
+import { createProvider, deleteProvider, replaceProvider } from './provider-edits.ts';
 import { tableText, WIRE_TYPES, wireTypeOf } from './wire-types.ts';
 
 export interface Providers {
@@ -86,16 +87,13 @@ export function createProviders({ documents, config, env }: ProvidersDeps): Prov
       return key && id !== ENV_PROVIDER ? { ...found, api_key: key } : found;
     },
     async create(form, by) {
-      const { createProvider } = await import('./provider-edits.ts');
       await config.update(({ document }) => createProvider(document, form), by);
       return existing(form.id);
     },
     async replace(id, form, by) {
-      const { replaceProvider } = await import('./provider-edits.ts');
       return existing(await config.update(({ document }) => replaceProvider(document, id, form), by));
     },
     async remove(id, by) {
-      const { deleteProvider } = await import('./provider-edits.ts');
       return config.update(({ document }) => deleteProvider(document, id), by);
     },
     models: () => modelItems(config.effective()),

@@ -34,9 +34,9 @@ command = "x"
 # tail
 `;
 
-function edit(text: string, change: (document: Record<string, unknown>) => Record<string, unknown>) {
+async function edit(text: string, change: (document: Record<string, unknown>) => Record<string, unknown>) {
   const after: TomlTable = toTable(change(JSON.parse(JSON.stringify(parseToml(text)))));
-  const edited = editToml(text, after);
+  const edited = await editToml(text, after);
   expect(parseToml(edited.text)).toEqual(after);
   return edited;
 }
@@ -44,14 +44,14 @@ function edit(text: string, change: (document: Record<string, unknown>) => Recor
 const table = (value: unknown): Record<string, unknown> => (typeof value === 'object' ? { ...value } : {});
 
 describe('editing the text of the configuration', () => {
-  it('leaves all other lines unmodified', () => {
-    const { text, commentsKept } = edit(source, (document) => ({ ...document, default_model: 'c' }));
+  it('leaves all other lines unmodified', async () => {
+    const { text, commentsKept } = await edit(source, (document) => ({ ...document, default_model: 'c' }));
     expect(text).toBe(source.replace('"a/b"', '"c"'));
     expect(commentsKept).toBe(true);
   });
 
-  it('appends new records and sections, in order', () => {
-    const { text, commentsKept } = edit(source, (document) => ({
+  it('appends new records and sections, in order', async () => {
+    const { text, commentsKept } = await edit(source, (document) => ({
       ...document,
       providers: { ...table(document.providers), 'my acme': { type: 'openai', env: { A_b: 'x' } } },
       models: {
@@ -70,8 +70,8 @@ describe('editing the text of the configuration', () => {
     expect(text).toContain('[models."my acme/x:1"]');
   });
 
-  it('preserves the position and the comments of a renamed record whose values change too', () => {
-    const { text, commentsKept } = edit(source, (document) => {
+  it('preserves the position and the comments of a renamed record whose values change too', async () => {
+    const { text, commentsKept } = await edit(source, (document) => {
       const providers = table(document.providers);
       const models = table(document.models);
       return {
@@ -85,16 +85,16 @@ describe('editing the text of the configuration', () => {
     expect(Object.keys(table(parseToml(text).models))).toEqual(['fresh/b', 'other']);
   });
 
-  it('swaps records when only their order changed', () => {
-    const { text } = edit(source, (document) => {
+  it('swaps records when only their order changed', async () => {
+    const { text } = await edit(source, (document) => {
       const models = table(document.models);
       return { ...document, models: { other: models.other, 'fake/b': models['fake/b'] } };
     });
     expect(Object.keys(table(parseToml(text).models))).toEqual(['other', 'fake/b']);
   });
 
-  it('adds an array of tables to a file that has none', () => {
-    const { text, commentsKept } = edit('[a]\nx = 1 # c\n', (document) => ({
+  it('adds an array of tables to a file that has none', async () => {
+    const { text, commentsKept } = await edit('[a]\nx = 1 # c\n', (document) => ({
       ...document,
       hooks: [{ event: 'Stop', command: 'x' }],
     }));
@@ -102,8 +102,8 @@ describe('editing the text of the configuration', () => {
     expect(commentsKept).toBe(true);
   });
 
-  it('removes records, sections and hooks', () => {
-    const { text } = edit(source, (document) => ({
+  it('removes records, sections and hooks', async () => {
+    const { text } = await edit(source, (document) => ({
       default_model: document.default_model,
       providers: { fake: table(document.providers).fake },
     }));
@@ -111,24 +111,24 @@ describe('editing the text of the configuration', () => {
     expect(text).toContain('# top comment');
   });
 
-  it('starts an empty file, and keeps Windows line ends', () => {
-    expect(edit('', () => ({ default_model: 'x', thinking: { enabled: true } })).text).toBe(
+  it('starts an empty file, and keeps Windows line ends', async () => {
+    expect((await edit('', () => ({ default_model: 'x', thinking: { enabled: true } }))).text).toBe(
       'default_model = "x"\n\n[thinking]\nenabled = true\n',
     );
-    const { text } = edit('[a]\r\nx = 1 # c\r\n', (document) => ({ ...document, b: { y: 2 } }));
+    const { text } = await edit('[a]\r\nx = 1 # c\r\n', (document) => ({ ...document, b: { y: 2 } }));
     expect(text).toBe('[a]\r\nx = 1 # c\r\n\r\n[b]\r\ny = 2\r\n');
   });
 
-  it('edits tables that are written inline', () => {
+  it('edits tables that are written inline', async () => {
     const inline = 'models = { "a/b" = { model = "b" } } # mine\n';
-    const { text } = edit(inline, (document) => ({
+    const { text } = await edit(inline, (document) => ({
       ...document,
       models: { ...table(document.models), 'a/c': { model: 'c' } },
     }));
     expect(Object.keys(table(parseToml(text).models))).toEqual(['a/b', 'a/c']);
   });
 
-  it('preserves unchanged dates and integers beyond 2^53', () => {
+  it('preserves unchanged dates and integers beyond 2^53', async () => {
     const odd = `when = 2020-01-02T03:04:05Z # w
 day = 2020-01-02
 time = 03:04:05
@@ -138,7 +138,7 @@ big = 9007199254740993
 `;
     const after = parseToml(odd);
     after.extra = 'x';
-    expect(editToml(odd, after).text).toContain(odd.trim());
+    expect((await editToml(odd, after)).text).toContain(odd.trim());
   });
 
   it('reports the position of invalid TOML, but not its content', () => {

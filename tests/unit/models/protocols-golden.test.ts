@@ -80,14 +80,14 @@ describe.each(WIRE_TYPES)('%s', (type) => {
       messages: richHistory(FORMATS[type]),
       tools: [readTool],
     });
-    const protocol = await client.protocol(asked.model.protocol);
+    const protocol = client.protocol(asked.model.protocol);
     const { body } = await sent(asked);
     expect(body).toEqual(JSON.parse(JSON.stringify(protocol.body(asked))));
   });
 
   it('renders a history as for the first time, regardless of earlier requests', async () => {
     const history = [...richHistory(FORMATS[type]), ...callsWithIds('a.b', 'a:b', 'a_b')];
-    const { body } = await client.protocol(request().model.protocol);
+    const { body } = client.protocol(request().model.protocol);
     const asked: Partial<ModelRequest>[] = [
       { settings: { effort: 'high', keep: 'all' } },
       { settings: { effort: 'off' } },

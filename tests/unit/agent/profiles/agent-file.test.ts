@@ -7,11 +7,11 @@ const parsed = (head: string, body?: string, name = 'of-the-file') => parseAgent
 const plain = { name: 'of-the-file', description: 'D', override: false, tools: '*', template: 'You help.' };
 
 describe('is read', () => {
-  it('with the defaults', () => {
-    expect(parsed('description: D')).toEqual(plain);
+  it('with the defaults', async () => {
+    expect(await parsed('description: D')).toEqual(plain);
   });
 
-  it('with all its members', () => {
+  it('with all its members', async () => {
     const head = [
       'name: re-viewer2',
       'description: " D "',
@@ -22,7 +22,7 @@ describe('is read', () => {
       'subagents: []',
       'unknown: 1',
     ].join('\n');
-    expect(parsed(head, '\n\n# You\n\n---\n${cwd}\n')).toEqual({
+    expect(await parsed(head, '\n\n# You\n\n---\n${cwd}\n')).toEqual({
       name: 're-viewer2',
       description: 'D',
       whenToUse: 'W',
@@ -34,9 +34,9 @@ describe('is read', () => {
     });
   });
 
-  it('of other systems: line ends and a byte order mark', () => {
+  it('of other systems: line ends and a byte order mark', async () => {
     expect(
-      parseAgentFile(`\uFEFF${file('description: D\ntools: "*"\nsubagents: "*"').replaceAll('\n', '\r\n')}`, 'a'),
+      await parseAgentFile(`\uFEFF${file('description: D\ntools: "*"\nsubagents: "*"').replaceAll('\n', '\r\n')}`, 'a'),
     ).toEqual({
       ...plain,
       name: 'a',
@@ -73,16 +73,16 @@ describe('is refused', () => {
     ],
     ['with keys without end', file(Array.from({ length: 7000 }, (_, n) => `k${n}: 1`).join('\n')), 'more than'],
     ['with entries without end', file(`description: [${'a,'.repeat(30_000)}]`), 'more than a mapping'],
-  ])('%s', (_what, source, message) => {
-    expect(() => parseAgentFile(source, 'of-the-file')).toThrow(message);
+  ])('%s', async (_what, source, message) => {
+    await expect(parseAgentFile(source, 'of-the-file')).rejects.toThrow(message);
   });
 
-  it('when its own name is no name of an agent', () => {
-    expect(() => parseAgentFile(file('description: D'), 'Not a name')).toThrow('name');
+  it('when its own name is no name of an agent', async () => {
+    await expect(parseAgentFile(file('description: D'), 'Not a name')).rejects.toThrow('name');
   });
 });
 
-it('as deep as it may be is still read', () => {
+it('as deep as it may be is still read', async () => {
   const lines = [`a: ${'- '.repeat(29)}`, ...Array.from({ length: 100 }, (_, n) => `${' '.repeat(n + 1)}b:`)];
   for (const head of [
     `description: D\nx: ${'['.repeat(100)}${']'.repeat(100)}`,
@@ -91,7 +91,7 @@ it('as deep as it may be is still read', () => {
   ]) {
     const begin = performance.now();
     try {
-      parsed(head);
+      await parsed(head);
     } catch (error) {
       expect(String(error)).not.toContain('stack');
     }
@@ -99,8 +99,9 @@ it('as deep as it may be is still read', () => {
   }
 });
 
-it('runs nothing, and changes nothing', () => {
-  expect(() => parsed('description: !!js/function "function () { throw 1 }"\ntools: !!js/regexp /x/')).not.toThrow('1');
-  parsed('description: D\n__proto__: { polluted: true }\nconstructor: { prototype: { polluted: true } }');
+it('runs nothing, and changes nothing', async () => {
+  const head = 'description: !!js/function "function () { throw 1 }"\ntools: !!js/regexp /x/';
+  expect(await parsed(head).then(() => '', String)).not.toContain('1');
+  await parsed('description: D\n__proto__: { polluted: true }\nconstructor: { prototype: { polluted: true } }');
   expect({}).not.toHaveProperty('polluted');
 });
