@@ -1,7 +1,7 @@
 /** What clients do with the conversation of a session besides prompting it. */
 import { openSideConversation } from '#server/features/btw/btw.ts';
 import { compaction } from '#server/features/compaction/compaction.ts';
-import { undoTurns } from '#server/features/undo/undo.ts';
+import { undoTurns } from '#server/agent/undo/undo.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
 import type { SessionStatus } from '#schema/session.ts';
 import type { LiveSessions } from './live-sessions.ts';

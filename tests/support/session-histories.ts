@@ -1,6 +1,6 @@
 /** Random but lawful session histories: what holds for every journal is tested over them. */
-import { cutOf } from '#server/features/undo/cut.ts';
-import { undoRecords } from '#server/features/undo/undo.ts';
+import { cutOf } from '#server/agent/undo/cut.ts';
+import { undoRecords } from '#server/agent/undo/undo.ts';
 import { planOf, plans } from '#server/features/plan-mode/projection.ts';
 import { newGoal, withBudgets, withUsage } from '#server/features/goals/goal.ts';
 import { goalAt, goalProjection } from '#server/features/goals/projection.ts';

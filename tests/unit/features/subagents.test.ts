@@ -6,7 +6,7 @@ import type { Flags } from '#server/config/flags.ts';
 import type { StoredConfig } from '#server/config/stored.ts';
 import { readContext } from '#server/journal/projections/context.ts';
 import { internal } from '#server/journal/records.ts';
-import { undoTurns } from '#server/features/undo/undo.ts';
+import { undoTurns } from '#server/agent/undo/undo.ts';
 import { activeTools } from '#server/permissions/active-tools.ts';
 import { defineTool, type Tool } from '#server/tools/tool.ts';
 import type { ModelRequest } from '#server/models/types.ts';

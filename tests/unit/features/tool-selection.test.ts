@@ -5,7 +5,7 @@ import { copiedHistory } from '#server/agent/copied-history.ts';
 import type { Feature } from '#server/agent/feature.ts';
 import { compaction } from '#server/features/compaction/compaction.ts';
 import { features } from '#server/features/features.ts';
-import { undoTurns } from '#server/features/undo/undo.ts';
+import { undoTurns } from '#server/agent/undo/undo.ts';
 import type { ModelRequest, ResolvedModel } from '#server/models/types.ts';
 import { activeTools } from '#server/permissions/active-tools.ts';
 import { defineTool, type Tool } from '#server/tools/tool.ts';
