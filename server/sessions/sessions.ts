@@ -20,7 +20,7 @@ import type { Workspaces } from '#server/workspaces/workspaces.ts';
 import { quoted, recently, type GuardedChange } from './change-warning.ts';
 import { createColdFolds } from './cold-folds.ts';
 import { createConversationActions, type ConversationActions } from './conversation-actions.ts';
-import { createCronSessions } from './cron-sessions.ts';
+import { createCronSessions } from './woken-sessions.ts';
 import { createLiveSessions, type LiveSessions, type LiveSessionsDeps } from './live-sessions.ts';
 import type { WantedCopy } from './session-copies.ts';
 import { createSlots } from '#server/slots.ts';

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '#server/logging/log.ts';
-import { createCronSessions } from '#server/sessions/cron-sessions.ts';
+import { createCronSessions } from '#server/sessions/woken-sessions.ts';
 import { createLiveCache, MAX_KEPT } from '#server/sessions/live-cache.ts';
 import { deadOwner, leaseHolder } from '#support/lease-holder.ts';
 import { manualClock } from '#support/manual-clock.ts';
