@@ -34,7 +34,7 @@ function fill(index: SessionIndex, size: number): void {
         custom: { client: 'bench' },
         open: false,
         settled: false,
-        cron: false,
+        wakes: [],
       },
       0,
     );

@@ -349,7 +349,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     holder,
     features: options.features,
     defaults,
-    cronDisabled: () => config.effective().cron.disabled ?? false,
+    config,
     services: loadServices,
     resources: [{ holds: (id) => bus.followers(id) > 0 }, watches, terminals],
     lookAtTrust(root) {

@@ -2,6 +2,7 @@
  * What a feature brings: one folder, one registration. The core iterates over registrations and knows no feature; where
  * the records of several stand on one line, they stand in the order of the list.
  */
+import type { EffectiveConfig } from '#server/config/effective.ts';
 import type { FrameHandler } from '#server/events/frame-handler.ts';
 import type { LogState } from '#server/journal/fold.ts';
 import type { FeatureProjection } from '#server/journal/projections/feature-projection.ts';
@@ -25,6 +26,8 @@ import type { AgentChange, AgentContext, AgentServices, SessionContext, TurnInpu
 /** A feature as the program knows it. */
 export interface Feature<Live extends LiveFeature = LiveFeature> {
   readonly name: string;
+  /** Whether the configuration switches it off, so that no session is loaded for it after a start. */
+  disabled?(config: EffectiveConfig): boolean;
   readonly projection?: FeatureProjection;
   /** What its records make in the transcript, and what those of others make there of it. */
   readonly transcript?: TranscriptRows;

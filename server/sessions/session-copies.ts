@@ -71,12 +71,12 @@ export function createSessionCopies(deps: SessionCopiesDeps) {
   }
 
   /**
-   * The row of a session of which nothing is known but that it has all of the journal and nothing is open there. One with
-   * jobs is loaded for them.
+   * The row of a session of which nothing is known but that it has all of the journal and nothing is open there. The copy
+   * of one that wakes is loaded like the original.
    */
   async function toldByRow(id: string): Promise<StoredHeader | undefined> {
     const stored = deps.loaded(id) || folds.keeps(id) ? undefined : index.stored(id);
-    if (!stored?.header.settled || stored.header.cron) return undefined;
+    if (!stored?.header.settled || stored.header.wakes.length > 0) return undefined;
     return (await journalFiles.size(directory(stored.header))) === stored.journalLength ? stored : undefined;
   }
 

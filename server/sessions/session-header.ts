@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { isSettled } from '#server/journal/crash-recovery.ts';
 import type { LogState } from '#server/journal/fold.ts';
 import { isBusy, mainTurnActive } from '#server/journal/projections/activity.ts';
+import { wakingFeatures } from '#server/journal/projections/feature-projection.ts';
 import { iso, turnOutcome } from '#schema/scalars.ts';
 import type { Session, SessionUsage } from '#schema/session.ts';
 import type { SqlParameters, IndexSchema } from '#server/storage/index-db.ts';
@@ -35,8 +36,8 @@ const headerSchema = z.object({
   open: z.boolean(),
   /** Nothing is open in the journal, nor still to be told of it: a copy needs no fold to begin. */
   settled: z.boolean(),
-  /** It has scheduled jobs. */
-  cron: z.boolean(),
+  /** Names of the features for which it is loaded after a start, such as for scheduled jobs. */
+  wakes: z.array(z.string()),
   forkedFrom: z.string().optional(),
 });
 export type SessionHeader = z.infer<typeof headerSchema>;
@@ -59,7 +60,7 @@ export function foldedHeader(
   { id, workspaceId }: Pick<SessionHeader, 'id' | 'workspaceId'>,
   stored?: ColdFacts & Pick<SessionHeader, 'updatedAt'>,
 ): SessionHeader {
-  const { index, activity, counters } = state;
+  const { index, activity, features } = state;
   return {
     ...index,
     id,
@@ -67,7 +68,7 @@ export function foldedHeader(
     lastTurnReason: activity.outcome,
     open: isBusy(activity) || activity.told?.busy === true,
     settled: isSettled(state),
-    cron: counters.cron.size > 0,
+    wakes: wakingFeatures(features),
     archived: stored?.archived ?? false,
     archivedAt: stored?.archivedAt,
     custom: stored?.custom ?? index.custom,
@@ -121,7 +122,7 @@ const columns: Record<keyof SessionHeader, string> = {
   custom: 'TEXT NOT NULL',
   open: 'INTEGER NOT NULL',
   settled: 'INTEGER NOT NULL',
-  cron: 'INTEGER NOT NULL',
+  wakes: 'TEXT NOT NULL',
   forkedFrom: 'TEXT',
 };
 
@@ -142,6 +143,7 @@ export const HEADER_MEMBERS = Object.keys(columns)
 /** Expressions over a row, which an index serves where they are written alike. */
 export const PARENT_OF = `json_extract(custom, '$.parent_session_id')`;
 export const PROMPTED = 'last_prompt IS NOT NULL';
+export const WAKES = "wakes <> '[]'";
 export const IS_CHILD = `json_extract(custom, '$.child_session_kind') = 'child'`;
 
 /**
@@ -150,7 +152,7 @@ export const IS_CHILD = `json_extract(custom, '$.child_session_kind') = 'child'`
  */
 export const indexSchema: IndexSchema = {
   /** Rises with every change of the tables. */
-  version: 6,
+  version: 7,
   sql: `
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE sessions (
@@ -167,7 +169,7 @@ export const indexSchema: IndexSchema = {
   CREATE INDEX sessions_workspace ON sessions (workspace_id, updated_at, id);
   CREATE INDEX sessions_children ON sessions (${PARENT_OF}, updated_at, id) WHERE ${IS_CHILD};
   CREATE INDEX sessions_open ON sessions (id) WHERE open = 1;
-  CREATE INDEX sessions_cron ON sessions (updated_at, id) WHERE cron = 1 AND archived = 0;
+  CREATE INDEX sessions_waking ON sessions (updated_at, id) WHERE ${WAKES} AND archived = 0;
   CREATE TABLE session_counts (workspace_id TEXT PRIMARY KEY, sessions INTEGER NOT NULL) WITHOUT ROWID;
   CREATE TRIGGER session_added AFTER INSERT ON sessions BEGIN
     INSERT INTO session_counts VALUES (new.workspace_id, 1)
@@ -181,18 +183,22 @@ export const indexSchema: IndexSchema = {
 
 const flag = z.literal([0, 1]).transform(Boolean);
 
+/** The value in a column of JSON text. */
+const json = <Value>(schema: z.ZodType<Value>) =>
+  z.string().transform((text, context) => {
+    const value = schema.safeParse(JSON.parse(text));
+    if (value.success) return value.data;
+    context.addIssue({ code: 'custom', message: `not ${schema.type}` });
+    return z.NEVER;
+  });
+
 /** Plain members only: a page of 50 rows goes through it on every list request. */
 const rowSchema = headerSchema.extend({
   archived: flag,
   open: flag,
   settled: flag,
-  cron: flag,
-  custom: z.string().transform((text, context) => {
-    const custom = headerSchema.shape.custom.safeParse(JSON.parse(text));
-    if (custom.success) return custom.data;
-    context.addIssue({ code: 'custom', message: 'not an object' });
-    return z.NEVER;
-  }),
+  wakes: json(headerSchema.shape.wakes),
+  custom: json(headerSchema.shape.custom),
 });
 
 /** The header of a row that was selected by `HEADER_MEMBERS`. */
@@ -232,7 +238,9 @@ const stateSchema = headerSchema.omit({ workspaceId: true, open: true, settled: 
   version: z.number().int(),
   title: z.string().default(''),
   custom: headerSchema.shape.custom.default({}),
-  cron: z.boolean().default(false),
+  wakes: headerSchema.shape.wakes.optional(),
+  /** Earlier versions write this instead of `wakes`. */
+  cron: z.boolean().optional(),
   revision: z.number().int().default(0),
   journalLength: z.number().int().default(0),
 });
@@ -246,8 +254,9 @@ export function stateText({ header, revision, journalLength }: StoredHeader): st
 
 /** What the text of a `state.json` in a workspace's folder says. Throws when it is damaged. */
 export function parseState(text: string, workspaceId: string): StoredHeader {
-  const { version: _version, revision, journalLength, ...rest } = stateSchema.parse(JSON.parse(text));
-  return { header: { ...rest, workspaceId, open: false, settled: false }, revision, journalLength };
+  const state = stateSchema.parse(JSON.parse(text));
+  const { version: _version, cron, wakes = cron ? ['cron'] : [], revision, journalLength, ...rest } = state;
+  return { header: { ...rest, wakes, workspaceId, open: false, settled: false }, revision, journalLength };
 }
 
 // --- Session object

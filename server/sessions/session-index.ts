@@ -7,7 +7,7 @@ import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Connection, IndexDb } from '#server/storage/index-db.ts';
 import { repairPass, type ReadSessionFolder } from './repair-pass.ts';
-import type { ColdFacts, SessionHeader, StoredHeader } from './session-header.ts';
+import { WAKES, type ColdFacts, type SessionHeader, type StoredHeader } from './session-header.ts';
 import { createRowWrites } from './row-writes.ts';
 import { readPage, type PageQuery, type SessionPage } from './session-page.ts';
 import { sessionRows } from './session-rows.ts';
@@ -41,8 +41,8 @@ export interface SessionIndex {
   newestId(): string | undefined;
   /** Sessions in which something is open: of a live process, or to be settled after a crash. */
   openRows(): SessionHeader[];
-  /** Sessions with scheduled jobs, archived ones apart; the newest first. */
-  cronRows(): SessionHeader[];
+  /** Sessions that features want loaded after a start (`wakes`), without archived ones; the newest first. */
+  wakingRows(): SessionHeader[];
   /** One pass over the folders: finds sessions that other means added, changed or removed. Resolves as `repairPass` does. */
   repair(): Promise<boolean>;
   /** Ends the passes and closes the database. */
@@ -179,9 +179,9 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
       return idRows.parse(query(({ all }) => all(sql)))[0]?.id;
     },
     openRows: () => query((connection) => rows.headers(connection, 'WHERE open = 1 ORDER BY id')),
-    cronRows: () =>
+    wakingRows: () =>
       query((connection) =>
-        rows.headers(connection, 'WHERE cron = 1 AND archived = 0 ORDER BY updated_at DESC, id DESC'),
+        rows.headers(connection, `WHERE ${WAKES} AND archived = 0 ORDER BY updated_at DESC, id DESC`),
       ),
     repair,
     async close() {

@@ -1,6 +1,7 @@
 /** What clients can do with sessions. */
 import { ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import type { AgentDefaults } from '#server/agent/feature.ts';
+import type { Config } from '#server/config/config.ts';
 import type { StreamSource } from '#server/events/stream-source.ts';
 import { isMcpTool, serverOfTool } from '#server/mcp/tool-names.ts';
 import { LOCAL_RUNTIME } from '#server/runtime/local.ts';
@@ -20,7 +21,6 @@ import type { Workspaces } from '#server/workspaces/workspaces.ts';
 import { quoted, recently, type GuardedChange } from './change-warning.ts';
 import { createColdFolds } from './cold-folds.ts';
 import { createConversationActions, type ConversationActions } from './conversation-actions.ts';
-import { createCronSessions } from './woken-sessions.ts';
 import { createLiveSessions, type LiveSessions, type LiveSessionsDeps } from './live-sessions.ts';
 import type { WantedCopy } from './session-copies.ts';
 import { createSlots } from '#server/slots.ts';
@@ -37,6 +37,7 @@ import { newSessionDirectory } from './new-directory.ts';
 import { createSessionStreams } from './session-streams.ts';
 import { submitPrompt } from './submit-prompt.ts';
 import { updateProfile, type ProfileUpdate } from './update-profile.ts';
+import { createWokenSessions } from './woken-sessions.ts';
 import { createSessionRecovery } from './session-recovery.ts';
 import { createTakeFold } from './taken-folds.ts';
 import { createTranscriptReads, KEPT_TRANSCRIPTS, type ReadTranscripts } from './transcript-reads.ts';
@@ -63,8 +64,7 @@ export interface SessionsDeps extends Omit<
 > {
   home: string;
   defaults: AgentDefaults;
-  /** No scheduled job fires. */
-  cronDisabled(): boolean;
+  config: Pick<Config, 'effective'>;
   workspaces: Workspaces;
   models: ModelChecks;
   /** What prompts may name. */
@@ -124,7 +124,7 @@ export interface Sessions extends ConversationActions {
   followers: TranscriptFollowers;
   /** Loads the code of sessions and their prompts ahead of its first use. */
   preload(): Promise<void>;
-  /** Begins to settle what dead servers left open, and to load what has scheduled jobs. */
+  /** Begins to settle what dead servers left open, and to load the sessions that wake. */
   startBackground(): void;
   close(): Promise<void>;
 }
@@ -167,7 +167,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
   const transcript = createTranscriptReads({ live, index, projection, folds: transcriptFolds });
   const recovery = createSessionRecovery({ index, live, holder: deps.holder, log: deps.log, clock });
   let callOffStart = () => {};
-  const cronSessions = createCronSessions({ ...deps, live, disabled: deps.cronDisabled });
+  const woken = createWokenSessions({ ...deps, live });
 
   async function ensureWorkspace(workspaceId: string, root: string): Promise<void> {
     try {
@@ -204,7 +204,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       custom: customMetadata(request.metadata ?? {}),
       open: false,
       settled: true,
-      cron: false,
+      wakes: [],
     };
     return (await live.create(row)).view(row);
   }
@@ -341,12 +341,12 @@ export function createSessions(deps: SessionsDeps): Sessions {
     startBackground() {
       callOffStart = clock.setTimeout(() => {
         recovery.start();
-        cronSessions.start();
+        woken.start();
       }, START_DELAY_MS);
     },
     async close() {
       callOffStart();
-      await Promise.all([recovery.close(), cronSessions.close()]);
+      await Promise.all([recovery.close(), woken.close()]);
       await live.close();
     },
   };

@@ -1,7 +1,9 @@
 /**
- * Loads the sessions that have scheduled jobs, right after the start: jobs of others fire when those are used again.
- * Archived ones, and those that another server holds, are left alone.
+ * Loads the sessions that wake right after the start: those that a feature wants loaded without a client asking, such as
+ * for scheduled jobs. Archived sessions and those of another server are skipped.
  */
+import type { Feature } from '#server/agent/feature.ts';
+import type { Config } from '#server/config/config.ts';
 import { lockOwner } from '#server/journal/lock.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
@@ -13,30 +15,37 @@ import type { SessionIndex } from './session-index.ts';
 
 const LOADS = 4;
 
-export interface CronSessions {
+export interface WokenSessions {
   start(): void;
   /** Resolves when those that are being loaded are through. */
   close(): Promise<void>;
 }
 
-export interface CronSessionsDeps {
-  index: Pick<SessionIndex, 'ready' | 'cronRows'>;
+export interface WokenSessionsDeps {
+  index: Pick<SessionIndex, 'ready' | 'wakingRows'>;
   live: Pick<LiveSessions, 'open' | 'directory'>;
-  /** Jobs do not fire. */
-  disabled(): boolean;
+  features: readonly Pick<Feature, 'name' | 'disabled'>[];
+  config: Pick<Config, 'effective'>;
   holder: LeaseHolder;
   log: Pick<Logger, 'warn' | 'error'>;
 }
 
-export function createCronSessions(deps: CronSessionsDeps): CronSessions {
+/** Creates it; loads nothing before `start`. */
+export function createWokenSessions(deps: WokenSessionsDeps): WokenSessions {
   const { index, live, holder, log } = deps;
   let running = Promise.resolve();
   let closed = false;
 
+  /** Names of the features that are in the list and not switched off. */
+  function enabledFeatures(): ReadonlySet<string> {
+    const config = deps.config.effective();
+    return new Set(deps.features.filter((feature) => !feature.disabled?.(config)).map(({ name }) => name));
+  }
+
   async function loadAll(): Promise<void> {
     await index.ready();
-    if (deps.disabled()) return;
-    const rows = index.cronRows();
+    const enabled = enabledFeatures();
+    const rows = index.wakingRows().filter(({ wakes }) => wakes.some((name) => enabled.has(name)));
     if (rows.length > MAX_KEPT) {
       log.warn('more sessions have scheduled jobs than are kept loaded; only those used last fire', {
         sessions: rows.length,

@@ -91,7 +91,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
     custom: {},
     open: false,
     settled: false,
-    cron: false,
+    wakes: [],
   };
   const session = createLiveSession({
     place,

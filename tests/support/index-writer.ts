@@ -30,7 +30,7 @@ async function write(home: string): Promise<void> {
         custom: {},
         open: false,
         settled: false,
-        cron: false,
+        wakes: [],
       },
       0,
     );

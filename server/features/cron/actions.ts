@@ -7,6 +7,7 @@ import { failed, type RunContext, type ToolResult } from '#server/tools/tool.ts'
 import { MAIN_AGENT } from '#schema/agents.ts';
 import { createBacklog } from './backlog.ts';
 import type { Jobs } from './jobs.ts';
+import { cronTable } from './projection.ts';
 import { cronSettings } from './settings.ts';
 import { MAX_JOBS, type CronActions } from './tools.ts';
 
@@ -47,7 +48,7 @@ export function createCronActions(session: SessionContext, jobs: Jobs): CronActi
       return lines.length > 0 ? lines.join('\n') : 'There are no scheduled jobs.';
     },
     delete(id, context) {
-      if (!log.state.counters.cron.has(id)) return failed(`There is no scheduled job ${id}.`);
+      if (!cronTable(log.state.features).has(id)) return failed(`There is no scheduled job ${id}.`);
       return end(context, `The job ${id} is deleted.`, [internal(MAIN_AGENT, 'cron.deleted', { id, cause: 'tool' })]);
     },
   };

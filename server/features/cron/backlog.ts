@@ -1,6 +1,6 @@
 /** How far a job is behind: its times that have come since it fired last, and when the next one comes. */
-import type { KnownCronJob } from '#server/journal/projections/counters.ts';
 import { delay, lead, MAX_DELAY_MS } from './jitter.ts';
+import type { KnownCronJob } from './projection.ts';
 import type { Schedule } from './schedule.ts';
 
 /** Times that one fire stands for at most. */

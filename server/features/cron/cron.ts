@@ -4,6 +4,7 @@ import type { Feature, FeatureServices, LiveFeature } from '#server/agent/featur
 import type { Tool } from '#server/tools/tool.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import { createCronActions } from './actions.ts';
+import { cronJobs } from './projection.ts';
 import { cronSettings } from './settings.ts';
 import { createCronTools } from './tools.ts';
 import { cronTranscript } from './transcript.ts';
@@ -36,4 +37,10 @@ function open(session: SessionContext, { cron: services }: FeatureServices): Liv
   };
 }
 
-export const cron: Feature = { name: 'cron', transcript: cronTranscript, open };
+export const cron: Feature = {
+  name: 'cron',
+  projection: cronJobs,
+  transcript: cronTranscript,
+  disabled: (config) => cronSettings(config).disabled,
+  open,
+};

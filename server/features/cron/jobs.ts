@@ -1,9 +1,9 @@
 /** The jobs of a loaded session as this process follows them. What they are is in the journal. */
 import type { SessionContext } from '#server/agent/context.ts';
-import type { KnownCronJob } from '#server/journal/projections/counters.ts';
 import type { CronJob } from '#server/journal/records.ts';
 import { createPace } from '#server/breathe.ts';
 import { createBacklog, type Backlog } from './backlog.ts';
+import { cronTable, type KnownCronJob } from './projection.ts';
 import { cronSettings } from './settings.ts';
 import type { Schedule } from './schedule.ts';
 
@@ -38,7 +38,7 @@ export function createJobs({ log, clock, config, report }: SessionContext): Jobs
   /** Those whose expression is none: a journal of another program's making. */
   const unreadable = new Set<string>();
 
-  const table = () => log.state.counters.cron;
+  const table = () => cronTable(log.state.features);
 
   function current({ id, lastFiredAt }: KnownCronJob, jitter: boolean): Known | undefined {
     const found = known.get(id);

@@ -1,6 +1,4 @@
-/** Numbers and ids that are never given twice, and the cron table. */
-import type { CronJob } from '../records.ts';
-import type { Stored } from '../texts.ts';
+/** Numbers and ids that are never given twice. */
 import type { Projection } from './projection.ts';
 
 export interface AgentCounters {
@@ -9,12 +7,6 @@ export interface AgentCounters {
   toolCallIds: Set<string>;
 }
 
-/** A job of the cron table. */
-export type KnownCronJob = Stored<CronJob> & {
-  /** The newest of its times that is done with, ms. */
-  lastFiredAt?: number;
-};
-
 export interface CountersState {
   /** Every agent that ever lived in the session. */
   agents: Map<string, AgentCounters>;
@@ -22,8 +14,6 @@ export interface CountersState {
   toolHashes: Set<string>;
   /** Highest n of the agents `agent-<n>`; -1 without any. */
   highestAgent: number;
-  /** By id, in the order of their making. */
-  cron: Map<string, KnownCronJob>;
 }
 
 /** The agent's counters; zeros for an agent that has none yet. */
@@ -37,13 +27,8 @@ function keep(state: CountersState, agent: string): AgentCounters {
   return own;
 }
 
-function fired(state: CountersState, id: string, lastFiredAt: number): void {
-  const job = state.cron.get(id);
-  if (job) job.lastFiredAt = lastFiredAt;
-}
-
 export const countersProjection: Projection<CountersState> = {
-  initial: () => ({ agents: new Map(), toolHashes: new Set(), highestAgent: -1, cron: new Map() }),
+  initial: () => ({ agents: new Map(), toolHashes: new Set(), highestAgent: -1 }),
   apply(state, record) {
     switch (record.type) {
       case 'agent.created': {
@@ -74,18 +59,6 @@ export const countersProjection: Projection<CountersState> = {
         break;
       case 'mcp.tools':
         state.toolHashes.add(record.hash);
-        break;
-      case 'cron.added':
-        state.cron.set(record.job.id, { ...record.job });
-        break;
-      case 'cron.deleted':
-        state.cron.delete(record.id);
-        break;
-      case 'cron.cursor':
-        fired(state, record.id, record.lastFiredAt);
-        break;
-      case 'cron.fired':
-        if (record.x) fired(state, record.origin.jobId, record.x.lastFiredAt);
         break;
     }
   },

@@ -7,7 +7,7 @@ import type { CompleteDraft, Draft, JournalRecord } from '../records.ts';
  * that the copy of a session must not have.
  */
 export interface FeatureFold<State, Saved> {
-  /** Unique among the features. */
+  /** The feature's. */
   name: string;
   initial(header: JournalHeader): State;
   /** As `Projection.apply`. */
@@ -21,6 +21,8 @@ export interface FeatureFold<State, Saved> {
   copied?(state: State): Draft[];
   /** Records that close what a dead process left open of it; `at` is the time of the last line, in ms. */
   settle?(state: State, at: number): CompleteDraft[];
+  /** Whether the session has to be loaded after a start of the server without a client asking. */
+  wakes?(state: State): boolean;
 }
 
 /** The same as the core sees it. */
@@ -32,6 +34,7 @@ export interface FeatureProjection {
   restore(folds: FeatureFolds, agent: string, saved: unknown): void;
   copied(folds: FeatureFolds): Draft[];
   settle(folds: FeatureFolds, at: number): CompleteDraft[];
+  wakes(folds: FeatureFolds): boolean;
 }
 
 /** States of all features of one fold. */
@@ -70,6 +73,7 @@ export function defineFeatureProjection<State, Saved = undefined>(
     restore: (folds, agent, saved) => undo?.restore(of(folds), agent, saved as Saved),
     copied: (folds) => fold.copied?.(of(folds)) ?? [],
     settle: (folds, at) => fold.settle?.(of(folds), at) ?? [],
+    wakes: (folds) => fold.wakes?.(of(folds)) ?? false,
   };
 }
 
@@ -79,3 +83,7 @@ export function startFeatures(projections: readonly FeatureProjection[], header:
   for (const projection of projections) projection.start(folds, header);
   return folds;
 }
+
+/** Names of the features for which the session has to be loaded after a start; empty for none. */
+export const wakingFeatures = (folds: FeatureFolds): string[] =>
+  folds.projections.flatMap((projection) => (projection.wakes(folds) ? projection.name : []));

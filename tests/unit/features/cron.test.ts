@@ -3,6 +3,7 @@ import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
 import { z } from 'zod';
+import { cronTable } from '#server/features/cron/projection.ts';
 import { MAX_JOBS } from '#server/features/cron/tools.ts';
 import { STALE_MS } from '#server/features/cron/work.ts';
 import { readContext } from '#server/journal/projections/context.ts';
@@ -92,7 +93,8 @@ const fires = ({ all }: Pick<Talk, 'all'>) =>
     const { jobId, coalescedCount, stale } = originSchema.parse(payload['origin']);
     return `${jobId} ${coalescedCount}${stale ? ' stale' : ''}`;
   });
-const table = ({ log }: Pick<Talk, 'log'>) => [...log.state.counters.cron.keys()];
+const jobs = ({ log }: Pick<Talk, 'log'>) => cronTable(log.state.features);
+const table = (talk: Pick<Talk, 'log'>) => [...jobs(talk).keys()];
 const results = ({ all }: Pick<Talk, 'all'>) => all('tool.result').map(({ payload }) => String(payload['output']));
 const contextTexts = ({ log }: Pick<Talk, 'log'>) =>
   readContext(log.state.context, 'main').entries.map(({ message }) => textOf(message as ContextMessage));
@@ -223,7 +225,7 @@ describe('while the main agent is at work', () => {
     await ended(talk, 2);
     expect(fires(talk)).toEqual(['job 3']);
     // The next time is a whole one again.
-    expect(talk.log.state.counters.cron.get('job')?.lastFiredAt).toBe(START + 2 * HOUR + 4.5 * MINUTE);
+    expect(jobs(talk).get('job')?.lastFiredAt).toBe(START + 2 * HOUR + 4.5 * MINUTE);
     await talk.close();
   });
 
@@ -407,7 +409,7 @@ describe('two servers that have the session loaded', () => {
     // The one that came too late looks again.
     await eventually(() => expect(clock.waits()).toHaveLength(2));
     clock.advance(1000);
-    await eventually(() => expect(other.log.state.counters.cron.get('job')?.lastFiredAt).toBe(START + 4.5 * MINUTE));
+    await eventually(() => expect(jobs(other).get('job')?.lastFiredAt).toBe(START + 4.5 * MINUTE));
     expect(other.log.claimed).toBe(false);
     await eventually(() => expect(clock.waits()).toHaveLength(2));
     expect(await written('cron.fired')).toBe(1);
@@ -417,7 +419,7 @@ describe('two servers that have the session loaded', () => {
     await eventually(async () => expect(await written('turn.ended')).toBe(2));
     expect(await written('cron.fired')).toBe(2);
     expect(other.log.claimed).toBe(true);
-    expect(other.log.state.counters.cron.get('job')?.lastFiredAt).toBe(START + HOUR + 4.5 * MINUTE);
+    expect(jobs(other).get('job')?.lastFiredAt).toBe(START + HOUR + 4.5 * MINUTE);
     await other.session.end('exit');
     await other.log.close();
   });
@@ -459,7 +461,7 @@ describe('two servers that have the session loaded', () => {
     expect(one.log.claimed).toBe(true);
     clock.advance(HOUR);
     await eventually(async () => expect(await written('turn.ended')).toBe(2));
-    expect(one.log.state.counters.cron.get('job')?.lastFiredAt).toBe(START + HOUR + 4.5 * MINUTE);
+    expect(jobs(one).get('job')?.lastFiredAt).toBe(START + HOUR + 4.5 * MINUTE);
     await one.session.end('exit');
     await one.log.close();
   });

@@ -25,7 +25,7 @@ export function sessionRow(id: string, members: Partial<SessionHeader> = {}): Se
     custom: {},
     open: false,
     settled: false,
-    cron: false,
+    wakes: [],
     ...members,
   };
 }

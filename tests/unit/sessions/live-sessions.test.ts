@@ -14,6 +14,7 @@ import { createConfig } from '#server/config/config.ts';
 import { createConfigWriter } from '#server/config/config-writer.ts';
 import type { TaskInfo } from '#schema/events/tasks.ts';
 import type { Session } from '#schema/session.ts';
+import { cronJobs } from '#server/features/cron/projection.ts';
 import { event, internal, type Draft } from '#server/journal/records.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { createIdentity } from '#server/models/providers/identity.ts';
@@ -88,8 +89,8 @@ beforeEach(async () => {
   const slots = createSlots(8);
   const mapper = createMapper([]);
   projection = transcriptProjection(mapper);
-  folds = createColdFolds({ slots, holder: leaseHolder() });
-  transcriptFolds = createColdFolds({ slots, holder: leaseHolder(), projections: [projection] });
+  folds = createColdFolds({ slots, holder: leaseHolder(), projections: [cronJobs] });
+  transcriptFolds = createColdFolds({ slots, holder: leaseHolder(), projections: [cronJobs, projection] });
   const videos = createVideoUploads({ client, documents: createDocuments({ home }) });
   const featureServices = { cron: { log }, hooks: noHooks, mcp: noMcp, media: { videos }, web: noWeb };
   const services = createAgentServices({
@@ -125,6 +126,7 @@ beforeEach(async () => {
           return {};
         },
       },
+      { name: 'cron', projection: cronJobs },
     ],
     loaded: () => undefined,
     modeChanged: () => undefined,
@@ -696,7 +698,7 @@ describe('a load of a session that was read', () => {
     const transcripts = projection.of(fold.state.features);
     const { log, transcripts: kept } = await live.open(id);
     expect(log.state).toBe(fold.state);
-    expect(log.state.features.projections).toEqual([]);
+    expect(log.state.features.projections).toEqual([cronJobs]);
     await log.claim();
     log.append([started(1)]);
     const opened = await kept.open();
@@ -841,7 +843,7 @@ describe('a copy of a session that nobody has read', () => {
     expect(stored(untold).header).toMatchObject({ settled: false, open: false });
     const job = { id: 'j', cron: '* * * * *', prompt: 'Go.', createdAt: 1 };
     const withJob = await written(internal('main', 'cron.added', { job }));
-    expect(stored(withJob).header).toMatchObject({ settled: true, cron: true });
+    expect(stored(withJob).header).toMatchObject({ settled: true, wakes: ['cron'] });
     const copies = [await fork(untold), await fork(withJob)];
     expect(liveIds()).toEqual(copies.map(({ id }) => id));
   });

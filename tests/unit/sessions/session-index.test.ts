@@ -52,7 +52,7 @@ describe('session index', () => {
       custom: { a: [1, null], parent_session_id: 's0', child_session_kind: 'child' },
       open: true,
       settled: true,
-      cron: true,
+      wakes: ['cron'],
       forkedFrom: 's0',
     };
     index.upsert(full, 0);

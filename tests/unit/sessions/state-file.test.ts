@@ -32,7 +32,7 @@ describe('state.json', () => {
       custom: { a: [1, null] },
       forkedFrom: 's0',
       open: true,
-      cron: true,
+      wakes: ['cron'],
     });
     await writeStateFile(dir, { header, revision: 4, journalLength: 17 });
     expect(await readState(dir)).toEqual({
@@ -49,6 +49,19 @@ describe('state.json', () => {
     await writeFile(join(dir, 'state.json'), text);
     const header = sessionRow('s1');
     expect(await readState(dir)).toEqual({ header, revision: 0, journalLength: 0 });
+  });
+
+  it.each([
+    [{ cron: true }, ['cron']],
+    [{ cron: false }, []],
+    [{}, []],
+    [{ cron: true, wakes: [] }, []],
+    [{ wakes: ['cron'] }, ['cron']],
+  ])('of an earlier version specifies by `cron` that the session wakes: %j', async (members, wakes) => {
+    const { id, cwd, createdAt, updatedAt } = sessionRow('s1');
+    const text = JSON.stringify({ id, version: 2, cwd, createdAt, updatedAt, archived: false, ...members });
+    await writeFile(join(dir, 'state.json'), text);
+    expect((await readState(dir))?.header).toEqual(sessionRow('s1', { wakes }));
   });
 
   it.each(['', '{', '{"id":"x"}'])('that is damaged counts as missing, and is replaced: %j', async (text) => {

@@ -1,9 +1,12 @@
-/** Which sessions with scheduled jobs a server loads by itself, and how many stay loaded; with real locks and a real index. */
+/** Which sessions that wake a server loads after its start, and how many stay loaded; with real locks and a real index. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { effectiveConfig } from '#server/config/effective.ts';
+import { cron } from '#server/features/cron/cron.ts';
+import { features } from '#server/features/features.ts';
 import { createLogger } from '#server/logging/log.ts';
-import { createCronSessions } from '#server/sessions/woken-sessions.ts';
+import { createWokenSessions } from '#server/sessions/woken-sessions.ts';
 import { createLiveCache, MAX_KEPT } from '#server/sessions/live-cache.ts';
 import { deadOwner, leaseHolder } from '#support/lease-holder.ts';
 import { manualClock } from '#support/manual-clock.ts';
@@ -13,16 +16,18 @@ import { openIndex, sessionDir, sessionRow } from './index-fixtures.ts';
 
 const MINUTE = 60_000;
 
+const configWith = (env: NodeJS.ProcessEnv) => effectiveConfig({}, env);
+
 /** Starts what loads them over an index with these rows. */
 async function start(
-  rows: { id: string; updatedAt?: number; archived?: boolean; cron?: boolean; lock?: string }[],
-  disabled = false,
+  rows: { id: string; updatedAt?: number; archived?: boolean; wakes?: string[]; lock?: string }[],
+  isDisabled: (feature: string) => boolean = () => false,
 ) {
   const home = await temporaryHome();
   const { index } = openIndex(home);
   await index.ready();
   for (const { id, lock, ...members } of rows) {
-    index.upsert(sessionRow(id, { cron: true, ...members }), 1);
+    index.upsert(sessionRow(id, { wakes: ['cron'], ...members }), 1);
     await mkdir(sessionDir(home, id), { recursive: true });
     if (lock !== undefined) await writeFile(join(sessionDir(home, id), 'lock.1'), lock);
   }
@@ -30,7 +35,7 @@ async function start(
   const lines: string[] = [];
   let loading = 0;
   let most = 0;
-  const sessions = createCronSessions({
+  const sessions = createWokenSessions({
     index,
     live: {
       directory: ({ id }) => sessionDir(home, id),
@@ -43,7 +48,8 @@ async function start(
         throw new Error(`${id} is damaged`);
       },
     },
-    disabled: () => disabled,
+    features: ['cron', 'other'].map((name) => ({ name, disabled: () => isDisabled(name) })),
+    config: { effective: () => configWith({}) },
     holder: leaseHolder('server_1', { alive: async ({ server_id }) => server_id === 'other' }),
     log: createLogger('warn', (line) => void lines.push(line)),
   });
@@ -58,7 +64,7 @@ it('loads those that have jobs, but none that is archived or that a live server 
   const { sessions, opened, lines } = await start([
     { id: 'newer', updatedAt: 2 },
     { id: 'older', updatedAt: 1 },
-    { id: 'without', cron: false },
+    { id: 'without', wakes: [] },
     { id: 'archived', archived: true },
     { id: 'held', lock: heldElsewhere },
     { id: 'crashed', updatedAt: 3, lock: deadOwner() },
@@ -78,10 +84,32 @@ it('loads 4 at a time, the newest 50 of more', async () => {
   expect(lines[0]).toContain('more sessions have scheduled jobs than are kept loaded');
 });
 
-it('loads none where jobs are switched off, or behind its end', async () => {
-  const off = await start([{ id: 'a' }], true);
-  await off.sessions.close();
-  expect(off.opened).toEqual([]);
+it('loads only for features that exist and are switched on', async () => {
+  const { sessions, opened, lines } = await start(
+    [
+      { id: 'off' },
+      { id: 'unknown', wakes: ['removed'] },
+      { id: 'on', wakes: ['other'] },
+      { id: 'both', wakes: ['cron', 'other'] },
+    ],
+    (feature) => feature === 'cron',
+  );
+  await eventually(() => expect(lines).toHaveLength(2));
+  await sessions.close();
+  expect(opened.toSorted()).toEqual(['both', 'on']);
+});
+
+it('finds a feature by the name of its fold', () => {
+  const folding = features.filter(({ projection }) => projection);
+  expect(folding.map(({ projection }) => projection?.name)).toEqual(folding.map(({ name }) => name));
+});
+
+it('reads from the configuration whether scheduled jobs are switched off', () => {
+  expect(cron.disabled?.(configWith({}))).toBe(false);
+  expect(cron.disabled?.(configWith({ SERVICE_DISABLE_CRON: '1' }))).toBe(true);
+});
+
+it('loads none after its end', async () => {
   const ended = await start([{ id: 'a' }]);
   await ended.sessions.close();
   const before = ended.opened.length;
