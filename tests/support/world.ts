@@ -32,8 +32,8 @@ export interface World {
   approvals(sessionId: string): Promise<Approval[]>;
   /** A WebSocket that receives the session's events from its first one on. */
   watch(sessionId: string): Promise<WsClient>;
-  /** Stops the server and starts another on the same home. */
-  restart(): Promise<void>;
+  /** Stops the server and starts another on the same home; `between` runs while none does. */
+  restart(between?: () => Promise<void>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -109,8 +109,9 @@ export async function startWorld({
       });
       return client;
     },
-    async restart() {
+    async restart(between) {
       await server.close();
+      await between?.();
       server = await startServer(serverOptions);
     },
     async close() {
