@@ -59,7 +59,7 @@ function creationOrder(created: string[], all: string[]): string[] {
 }
 
 function settleAgent(state: LogState, agent: string): Draft[] {
-  const { status, interactions, lastTime } = state;
+  const { status, interactions, features, lastTime } = state;
   const own = status.agents.get(agent);
   const at = iso(lastTime);
   const drafts: Draft[] = settleSubagents(state, agent);
@@ -82,8 +82,8 @@ function settleAgent(state: LogState, agent: string): Draft[] {
       event(agent, 'turn.step.interrupted', { turnId, step, stepId, reason: 'aborted', message: SERVER_STOPPED }),
     );
   }
-  if (turn && (own?.swarm === 'task' || own?.swarm === 'tool')) drafts.push(internal(agent, 'swarm.left', {}));
   if (turn) {
+    for (const projection of features.projections) drafts.push(...projection.settleTurn(features, agent));
     const durationMs = lastTime - turn.startedAt;
     const ended = {
       turnId: turn.turnId,

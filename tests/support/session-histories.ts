@@ -2,6 +2,7 @@
 import { cutOf } from '#server/agent/undo/cut.ts';
 import { undoRecords } from '#server/agent/undo/undo.ts';
 import { planOf, plans } from '#server/features/plan-mode/projection.ts';
+import { swarmTrigger } from '#server/features/swarm/projection.ts';
 import { newGoal, withBudgets, withUsage } from '#server/features/goals/goal.ts';
 import { goalAt, goalProjection } from '#server/features/goals/projection.ts';
 import { budgeted, cleared, completed, counted, created, moved } from '#server/features/goals/records.ts';
@@ -795,7 +796,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
   }
 
   function swarmChange(): Draft {
-    const on = log.state.status.agents.get('main')?.swarm !== undefined;
+    const on = swarmTrigger(log.state.features, 'main') !== undefined;
     return on ? internal('main', 'swarm.left', {}) : internal('main', 'swarm.entered', { trigger: 'manual' });
   }
 

@@ -4,11 +4,11 @@
  */
 import type { AgentContext, SessionContext } from '#server/agent/context.ts';
 import type { Feature, GuardedCall, LiveFeature } from '#server/agent/feature.ts';
-import type { LogState } from '#server/journal/fold.ts';
 import { internal } from '#server/journal/records.ts';
 import type { RunContext, Tool, ToolResult } from '#server/tools/tool.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import { subagents, type SubagentOffer } from '../subagents/subagents.ts';
+import { endsWithTurn, swarmModes, swarmTrigger } from './projection.ts';
 import { swarmReminders, withoutTrailingReminder } from './reminders.ts';
 import { swarmResult } from './result.ts';
 import { runSwarm } from './run.ts';
@@ -18,11 +18,9 @@ import { swarmTranscript } from './transcript.ts';
 
 const ALONE = `${AGENT_SWARM} must be the only call of its response, so none of these calls was run. Call it alone, or make the other calls without it.`;
 
-const triggerOf = ({ status }: LogState, agentId: string) => status.agents.get(agentId)?.swarm;
-
 function open(session: SessionContext): LiveFeature {
   const { log, agents, config } = session;
-  const trigger = (agentId: string) => triggerOf(log.state, agentId);
+  const trigger = (agentId: string) => swarmTrigger(log.state.features, agentId);
   const concurrency = () => swarmConcurrency(config.effective());
   let told: { offer: SubagentOffer; tools: readonly Tool[] } | undefined;
 
@@ -78,8 +76,7 @@ function open(session: SessionContext): LiveFeature {
     },
 
     turnEnds({ id }) {
-      const now = trigger(id);
-      if (now === undefined || now === 'manual') return {};
+      if (!endsWithTurn(trigger(id))) return {};
       return { before: [internal(id, 'swarm.left', {})], facts: { swarmMode: false } };
     },
   };
@@ -87,7 +84,8 @@ function open(session: SessionContext): LiveFeature {
 
 export const swarm: Feature = {
   name: 'swarm',
+  projection: swarmModes,
   transcript: swarmTranscript,
-  status: (state) => ({ swarm_mode: triggerOf(state, MAIN_AGENT) !== undefined }),
+  status: ({ features }) => ({ swarm_mode: swarmTrigger(features, MAIN_AGENT) !== undefined }),
   open,
 };

@@ -21,6 +21,8 @@ export interface FeatureFold<State, Saved> {
   copied?(state: State): Draft[];
   /** Records that close what a dead process left open of it; `at` is the time of the last line, in ms. */
   settle?(state: State, at: number): CompleteDraft[];
+  /** The same of an agent's open turn; the records precede its `turn.ended`. */
+  settleTurn?(state: State, agent: string): Draft[];
   /** Whether the session has to be loaded after a start of the server without a client asking. */
   wakes?(state: State): boolean;
 }
@@ -34,6 +36,7 @@ export interface FeatureProjection {
   restore(folds: FeatureFolds, agent: string, saved: unknown): void;
   copied(folds: FeatureFolds): Draft[];
   settle(folds: FeatureFolds, at: number): CompleteDraft[];
+  settleTurn(folds: FeatureFolds, agent: string): Draft[];
   wakes(folds: FeatureFolds): boolean;
 }
 
@@ -73,6 +76,7 @@ export function defineFeatureProjection<State, Saved = undefined>(
     restore: (folds, agent, saved) => undo?.restore(of(folds), agent, saved as Saved),
     copied: (folds) => fold.copied?.(of(folds)) ?? [],
     settle: (folds, at) => fold.settle?.(of(folds), at) ?? [],
+    settleTurn: (folds, agent) => fold.settleTurn?.(of(folds), agent) ?? [],
     wakes: (folds) => fold.wakes?.(of(folds)) ?? false,
   };
 }

@@ -1,6 +1,6 @@
 /** Running operations and modes: for session status, snapshot and crash recovery. */
 import type { RunningTool } from '#schema/message.ts';
-import type { InternalFields, EventRecord, SwarmTrigger } from '../records.ts';
+import type { InternalFields, EventRecord } from '../records.ts';
 import type { Stored } from '../texts.ts';
 import type { Projection } from './projection.ts';
 
@@ -25,7 +25,6 @@ export interface AgentStatus {
   birth?: EventRecord<'agent.created'>['x'];
   turn?: OpenTurn;
   compaction?: { startedAt: number };
-  swarm?: SwarmTrigger;
   /** Calls between `tool.call.started` and `tool.result`, in start order. */
   runningTools: Map<string, Stored<RunningTool>>;
 }
@@ -132,12 +131,6 @@ export const statusProjection: Projection<StatusState> = {
       case 'compaction.completed':
       case 'compaction.cancelled':
         delete agentOf(state, record.agent).compaction;
-        break;
-      case 'swarm.entered':
-        agentOf(state, record.agent).swarm = record.trigger;
-        break;
-      case 'swarm.left':
-        delete agentOf(state, record.agent).swarm;
         break;
       case 'forked':
         state.ancestors.push(record.source);

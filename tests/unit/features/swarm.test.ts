@@ -2,10 +2,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { mainProfile } from '#server/agent/profile.ts';
+import { swarmTrigger } from '#server/features/swarm/projection.ts';
 import { swarmReminders } from '#server/features/swarm/reminders.ts';
 import { swarmResult } from '#server/features/swarm/result.ts';
+import { settleCrash } from '#server/journal/crash-recovery.ts';
 import { readContext, type ContextEntry } from '#server/journal/projections/context.ts';
-import { internal } from '#server/journal/records.ts';
+import { event, internal } from '#server/journal/records.ts';
 import { ModelError, type ModelRequest, type ModelResponse, type StreamPart } from '#server/models/types.ts';
 import { activeTools } from '#server/permissions/active-tools.ts';
 import { defineTool } from '#server/tools/tool.ts';
@@ -18,7 +20,7 @@ import {
   type ModelAnswer,
 } from '#support/agent-session.ts';
 import { manualClock } from '#support/manual-clock.ts';
-import { temporaryFolder } from '#support/session-logs.ts';
+import { openLog, temporaryFolder } from '#support/session-logs.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeEach(async () => {
@@ -129,7 +131,7 @@ async function talkWith(
     await waits(ms);
     clock.advance(ms);
   }
-  const trigger = () => talk.log.state.status.agents.get('main')?.swarm;
+  const trigger = () => swarmTrigger(talk.log.state.features, 'main');
   return { ...talk, requests: script.requests, clock, asked, results, told, waits, pass, trigger };
 }
 
@@ -485,6 +487,25 @@ describe('swarm mode', () => {
     await talk.turn('on');
     expect(talk.requests.flatMap(reminders)).toEqual([]);
   });
+
+  it.each([
+    ['tool', ['turn.step.interrupted', 'swarm.left', 'turn.ended']],
+    ['manual', ['turn.step.interrupted', 'turn.ended']],
+  ] as const)(
+    'by %s: a crash ends it in front of the end of its turn only where a call switched it on',
+    async (trigger, end) => {
+      const { log } = await openLog(folder.path);
+      await log.claim();
+      log.append([
+        event('main', 'agent.created', {}, { kind: 'main' }),
+        event('main', 'turn.started', { turnId: 0, origin: { kind: 'user' } }),
+        event('main', 'turn.step.started', { turnId: 0, step: 1, stepId: 's1' }),
+        internal('main', 'swarm.entered', { trigger }),
+      ]);
+      expect(settleCrash(log.state).map(({ type }) => type)).toEqual([...end, 'event.session.work_changed']);
+      await log.close();
+    },
+  );
 
   it('that people switched on stays on behind a call; the model is told once, and once more when it ends', async () => {
     const talk = await talkWith([{ calls: [over(['a', 'b'])] }, done, done, done]);
