@@ -18,19 +18,17 @@ import type { Snapshot } from '#schema/message.ts';
 import type { TurnOutcome } from '#schema/scalars.ts';
 import type { AgentConfigRequest, SessionStatus, SessionWarning } from '#schema/session.ts';
 import type { PreparedCall, Tool, ToolResult } from '#server/tools/tool.ts';
-import type { TranscriptRows } from '#server/transcript/transcript-rows.ts';
+import type { TranscriptFeature } from '#server/transcript/transcript-rows.ts';
 import type { TurnModel } from './agent-config.ts';
 import type { StoredResult } from './calls/call-records.ts';
 import type { AgentChange, AgentContext, AgentServices, SessionContext, TurnInput } from './context.ts';
 
 /** A feature as the program knows it. */
-export interface Feature<Live extends LiveFeature = LiveFeature> {
+export interface Feature<Live extends LiveFeature = LiveFeature> extends TranscriptFeature {
   readonly name: string;
   /** Whether the configuration switches it off, so that no session is loaded for it after a start. */
   disabled?(config: EffectiveConfig): boolean;
   readonly projection?: FeatureProjection;
-  /** What its records make in the transcript, and what those of others make there of it. */
-  readonly transcript?: TranscriptRows;
   /** Its members of a session's snapshot, from the fold alone: also of sessions that are not loaded. */
   snapshot?(state: LogState): Partial<Snapshot>;
   /** Its members of a session's status; before an agent's first use they are the defaults. */

@@ -133,7 +133,7 @@ export interface Sessions extends ConversationActions {
 export function createSessions(deps: SessionsDeps): Sessions {
   const { index, workspaces, clock } = deps;
   const slots = createSlots(LOADS);
-  const mapper = createMapper(deps.features.flatMap((feature) => feature.transcript ?? []));
+  const mapper = createMapper(deps.features);
   const transcripts = { mapper, journals: createOpJournals() };
   const followers = createTranscriptFollowers({
     session(id) {

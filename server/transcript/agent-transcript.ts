@@ -4,12 +4,11 @@ import type { Attachment, EventRecord } from '#server/journal/records.ts';
 import type { Stored } from '#server/journal/texts.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import { iso } from '#schema/scalars.ts';
-import type { MetaPlan, RosterEntry, Todo } from '#schema/transcript.ts';
+import type { RosterEntry } from '#schema/transcript.ts';
 import { boundedPayload } from './bounds.ts';
 import { sameValue } from './reducer/equal.ts';
 import {
   emptyTranscript,
-  type Held,
   type HeldFrame,
   type HeldOp,
   type HeldState,
@@ -37,8 +36,8 @@ export interface CutPoint {
   index: number;
   /** Number of the first record of its part of the transcript. */
   at: number;
-  /** Values at the time of a message that opened a turn. */
-  saved?: { todos: readonly Held<Todo>[]; plan: Held<MetaPlan> | undefined };
+  /** Checkpoints of the features (`TranscriptUndo`), in their order; only of a message that opened a turn. */
+  saved?: readonly unknown[];
 }
 
 export interface AgentTranscript {

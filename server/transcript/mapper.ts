@@ -14,8 +14,8 @@ import { rosterRows } from './rows/roster.ts';
 import { stepRows } from './rows/steps.ts';
 import { toolRows } from './rows/tools.ts';
 import { turnRows } from './rows/turns.ts';
-import { noteMade, undoRows } from './rows/undo.ts';
-import type { TranscriptRows } from './transcript-rows.ts';
+import { createUndoRows, noteMade } from './rows/undo.ts';
+import type { TranscriptFeature, TranscriptRows } from './transcript-rows.ts';
 
 /** Maps a record and applies its operations; the operations of one record are one batch. */
 export type Mapper = (agent: AgentTranscript, record: JournalRecord, t: number) => HeldOp[];
@@ -30,12 +30,12 @@ const coreRows: readonly TranscriptRows[] = [
   approvalRows,
   noticeRows,
   agentRows,
-  undoRows,
 ];
 
 /** Creates the mapper of a program with these features. */
-export function createMapper(features: readonly TranscriptRows[]): Mapper {
-  const rows = rowsByType([...coreRows, ...features]);
+export function createMapper(features: readonly TranscriptFeature[]): Mapper {
+  const undoRows = createUndoRows(features.flatMap(({ transcriptUndo }) => transcriptUndo ?? []));
+  const rows = rowsByType([...coreRows, undoRows, ...features.flatMap(({ transcript }) => transcript ?? [])]);
   return (agent, record, t) => {
     const ops: HeldOp[] = [];
     agent.records += 1;

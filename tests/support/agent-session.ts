@@ -102,7 +102,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
     clock,
     flushEvents: () => undefined,
     transcripts: {
-      mapper: createMapper(features.flatMap((feature) => feature.transcript ?? [])),
+      mapper: createMapper(features),
       journals: createOpJournals(),
     },
     changed: () => undefined,

@@ -14,7 +14,7 @@ import { nextVersion, planOf, plans } from './projection.ts';
 import { dueReminder, planReminder } from './reminders.ts';
 import { newSlug } from './slug.ts';
 import { createEnterPlanModeTool, createExitPlanModeTool, EXIT_PLAN_MODE, type AgentPlanMode } from './tools.ts';
-import { planTranscript } from './transcript.ts';
+import { planTranscript, planUndo } from './transcript.ts';
 
 const PLANNED_FOR =
   'The agent that started you is planning, so nothing may be changed yet. Report what should be changed instead.';
@@ -154,6 +154,7 @@ export const planMode: Feature = {
   name: 'plan-mode',
   projection: plans,
   transcript: planTranscript,
+  transcriptUndo: planUndo,
   status: (state, { config }) => ({ plan_mode: isOn(state, config) }),
   open,
 };

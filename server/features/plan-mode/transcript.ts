@@ -1,7 +1,8 @@
-/** Plan mode in the transcript; what is set is shown of the main agent alone. */
+/** Plan mode in the transcript, and how an undo restores it; what is set is shown of the main agent alone. */
 import { eventFields, markerOp, type AgentTranscript } from '#server/transcript/agent-transcript.ts';
-import type { HeldOp } from '#server/transcript/reducer/state.ts';
-import type { TranscriptRows } from '#server/transcript/transcript-rows.ts';
+import { sameValue } from '#server/transcript/reducer/equal.ts';
+import type { Held, HeldOp } from '#server/transcript/reducer/state.ts';
+import type { TranscriptRows, TranscriptUndo } from '#server/transcript/transcript-rows.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { MetaPlan } from '#schema/transcript.ts';
 
@@ -19,4 +20,10 @@ export const planTranscript: TranscriptRows = {
     const marker = markerOp(agent, 'plan.revision', eventFields(record), t);
     return [marker, ...(agent.state.meta.modes?.plan ? setPlan(agent, { reviewPath: path, version }) : [])];
   },
+};
+
+export const planUndo: TranscriptUndo<Held<MetaPlan> | undefined> = {
+  checkpoint: ({ meta }) => meta.modes?.plan,
+  restore: ({ meta }, plan) =>
+    sameValue(plan, meta.modes?.plan) ? [] : [{ op: 'meta.merge', meta: { modes: { plan: plan ?? null } } }],
 };

@@ -6,7 +6,7 @@ import type { Tool } from '#server/tools/tool.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import { todoListOf, todoLists, TODO_REMINDER, type TodoListState } from './projection.ts';
 import { createTodoListTool, listed } from './tool.ts';
-import { todoListTranscript } from './transcript.ts';
+import { todoListTranscript, todoListUndo } from './transcript.ts';
 
 /** Answers of the model without a write, and since the last reminder, before it is reminded. */
 export const REMIND_AFTER_ANSWERS = 10;
@@ -17,6 +17,7 @@ export const todoList: Feature = {
   name: 'todo-list',
   projection: todoLists,
   transcript: todoListTranscript,
+  transcriptUndo: todoListUndo,
   open() {
     const tools = new Map<string, readonly Tool[]>();
     return {

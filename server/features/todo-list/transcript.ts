@@ -1,9 +1,11 @@
-/** The todo list in the transcript. */
+/** The todo list in the transcript, and its restore by an undo. */
 import { z } from 'zod';
 import { toolOps, type AgentTranscript } from '#server/transcript/agent-transcript.ts';
-import type { HeldOp } from '#server/transcript/reducer/state.ts';
-import type { TranscriptRows } from '#server/transcript/transcript-rows.ts';
+import { sameValue } from '#server/transcript/reducer/equal.ts';
+import type { Held, HeldOp } from '#server/transcript/reducer/state.ts';
+import type { TranscriptRows, TranscriptUndo } from '#server/transcript/transcript-rows.ts';
 import { iso } from '#schema/scalars.ts';
+import type { Todo } from '#schema/transcript.ts';
 import { TODO_LIST } from './tool.ts';
 
 const TODO_ID = 'todo';
@@ -28,4 +30,13 @@ export const todoListTranscript: TranscriptRows = {
     if (!items) return [];
     return [...showing(agent, toolCallId), { op: 'todo.upsert', todo: { todoId: TODO_ID, items, updatedAt: iso(t) } }];
   },
+};
+
+export const todoListUndo: TranscriptUndo<readonly Held<Todo>[]> = {
+  checkpoint: ({ todos }) => [...todos.values()],
+  restore: ({ todos }, saved) =>
+    [...todos.values()].flatMap((todo): HeldOp[] => {
+      const before = saved.find(({ todoId }) => todoId === todo.todoId) ?? { todoId: todo.todoId, items: [] };
+      return sameValue(before, todo) ? [] : [{ op: 'todo.upsert', todo: before }];
+    }),
 };

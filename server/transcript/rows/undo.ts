@@ -6,10 +6,9 @@ import { isUndoAnchor } from '#server/journal/projections/context.ts';
 import type { EventRecord } from '#server/journal/records.ts';
 import type { Stored } from '#server/journal/texts.ts';
 import type { ContextMessage } from '#schema/engine.ts';
-import { agentFacts, markerOp, openTurn, turnUsage, type AgentTranscript, type CutPoint } from '../agent-transcript.ts';
-import { sameValue } from '../reducer/equal.ts';
+import { agentFacts, markerOp, openTurn, turnUsage, type AgentTranscript } from '../agent-transcript.ts';
 import { itemId, type HeldItem, type HeldOp, type HeldStep, type HeldTurn } from '../reducer/state.ts';
-import type { TranscriptRows } from '../transcript-rows.ts';
+import type { TranscriptRows, TranscriptUndo } from '../transcript-rows.ts';
 
 /** Notes where an item or a step came from, when it comes. */
 export function noteMade({ madeAt, records }: AgentTranscript, op: HeldOp): void {
@@ -34,7 +33,18 @@ function madeBy(op: HeldOp): string | undefined {
 /** What a compaction has passed is never cut: it counts as made before all. */
 const numberOf = ({ madeAt }: AgentTranscript, id: string) => madeAt.get(id) ?? 0;
 
-function spliced(agent: AgentTranscript, { start, messages, tokens, x }: EventRecord<'context.spliced'>): HeldOp[] {
+/** Rows of an undo; each of `parts` is a feature's part of the transcript. */
+export const createUndoRows = (parts: readonly TranscriptUndo[]): TranscriptRows => ({
+  'context.spliced': (agent, record) => spliced(agent, record, parts),
+  'context.undone': (agent, record, t) => undone(agent, record, t, parts),
+  'context.cleared': forgetCuts,
+});
+
+function spliced(
+  agent: AgentTranscript,
+  { start, messages, tokens, x }: EventRecord<'context.spliced'>,
+  parts: readonly TranscriptUndo[],
+): HeldOp[] {
   if (x?.cause === 'undo') agent.undoing = { start, tokens };
   else if (x?.cause === 'compaction') forgetCuts(agent);
   else {
@@ -42,17 +52,13 @@ function spliced(agent: AgentTranscript, { start, messages, tokens, x }: EventRe
     const at = turn ? numberOf(agent, turn.turnId) : agent.records;
     messages.forEach((message, index) => {
       const place = { index: start + index, at };
-      if (isUndoAnchor(message)) agent.cutPoints.push({ ...place, saved: savedNow(agent) });
+      if (isUndoAnchor(message))
+        agent.cutPoints.push({ ...place, saved: parts.map((part) => part.checkpoint(agent.state)) });
       else if (isOwned(message)) agent.cutPoints.push(place);
     });
   }
   return [];
 }
-
-const savedNow = ({ state }: AgentTranscript): CutPoint['saved'] => ({
-  todos: [...state.todos.values()],
-  plan: state.meta.modes?.plan,
-});
 
 const isOwned = ({ origin }: Stored<ContextMessage>) =>
   (origin?.kind === 'injection' || origin?.kind === 'hook_result') && origin.ownerPromptId !== undefined;
@@ -64,7 +70,12 @@ function forgetCuts(agent: AgentTranscript): HeldOp[] {
   return [];
 }
 
-function undone(agent: AgentTranscript, { turns }: EventRecord<'context.undone'>, t: number): HeldOp[] {
+function undone(
+  agent: AgentTranscript,
+  { turns }: EventRecord<'context.undone'>,
+  t: number,
+  parts: readonly TranscriptUndo[],
+): HeldOp[] {
   const { undoing, cutPoints } = agent;
   agent.undoing = undefined;
   const removed = undoing ? cutPoints.filter(({ index }) => index >= undoing.start) : [];
@@ -73,10 +84,11 @@ function undone(agent: AgentTranscript, { turns }: EventRecord<'context.undone'>
   agent.entered = agent.entered
     .filter(({ at }) => at < cut)
     .map(({ takenAt, ...one }) => (takenAt === undefined || takenAt >= cut ? one : { ...one, takenAt }));
+  const { saved } = removed.find((point) => point.saved) ?? {};
   const marker = markerOp(agent, 'undo', { agentId: agent.id, turns }, t);
   return [
     ...itemsBehind(agent, cut, marker),
-    ...broughtBack(agent, removed.find(({ saved }) => saved)?.saved),
+    ...(saved ? parts.flatMap((part, index) => part.restore(agent.state, saved[index])) : []),
     ...(undoing ? agentFacts(agent, { contextTokens: undoing.tokens }) : []),
     marker,
   ];
@@ -140,21 +152,3 @@ function interactionsOf({ state }: AgentTranscript, steps: readonly HeldStep[]):
     .filter(({ toolCallId }) => toolCallId !== undefined && calls.has(toolCallId))
     .map((interaction) => ({ op: 'interaction.upsert', interaction }));
 }
-
-/** Lists and modes as they were when the message came. */
-function broughtBack({ state }: AgentTranscript, saved: CutPoint['saved']): HeldOp[] {
-  if (!saved) return [];
-  const { plan } = saved;
-  const todos = [...state.todos.values()].flatMap((todo): HeldOp[] => {
-    const before = saved.todos.find(({ todoId }) => todoId === todo.todoId) ?? { todoId: todo.todoId, items: [] };
-    return sameValue(before, todo) ? [] : [{ op: 'todo.upsert', todo: before }];
-  });
-  if (sameValue(plan, state.meta.modes?.plan)) return todos;
-  return [...todos, { op: 'meta.merge', meta: { modes: { plan: plan ?? null } } }];
-}
-
-export const undoRows: TranscriptRows = {
-  'context.spliced': spliced,
-  'context.undone': undone,
-  'context.cleared': forgetCuts,
-};

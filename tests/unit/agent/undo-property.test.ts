@@ -21,7 +21,7 @@ import { openLog, SESSION_ID, temporaryFolder } from '#support/session-logs.ts';
 const HISTORIES = 25;
 const LINES = 120;
 
-const transcripts = transcriptProjection(createMapper(features.flatMap((feature) => feature.transcript ?? [])));
+const transcripts = transcriptProjection(createMapper(features));
 const projections = [...features.flatMap((feature) => feature.projection ?? []), transcripts];
 const start = () => initialState(newHeader(SESSION_ID, 0), projections);
 
@@ -93,7 +93,7 @@ function folded(told: readonly Told[]): LogState {
 function rolledBack(state: LogState) {
   const { entries, anchors, delivered, agentsMd } = readContext(state.context, 'main');
   const { history, places } = state.messages;
-  const { items } = transcripts.of(state.features).agents.get('main')?.state ?? emptyTranscript();
+  const { items, todos, meta } = transcripts.of(state.features).agents.get('main')?.state ?? emptyTranscript();
   return {
     messages: entries.map(({ message }) => message),
     steps: entries.map(({ turnId, step }) => [turnId, step]),
@@ -105,6 +105,8 @@ function rolledBack(state: LogState) {
     places,
     todos: todoListOf(todoLists.of(state.features), 'main'),
     plan: planOf(plans.of(state.features), 'main'),
+    shownTodos: [...todos.values()].flatMap((todo) => todo.items),
+    shownPlan: meta.modes?.plan,
     timeline: items
       .map((item) => {
         if (item.kind === 'marker') return item.marker;

@@ -31,7 +31,7 @@ import { watchSyncs } from '#support/watch-syncs.ts';
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
 const LINES = 60;
 
-const transcripts = transcriptProjection(createMapper(features.flatMap((feature) => feature.transcript ?? [])));
+const transcripts = transcriptProjection(createMapper(features));
 const ofFeatures = features.flatMap((feature) => feature.projection ?? []);
 const projections = [...ofFeatures, transcripts];
 

@@ -36,7 +36,7 @@ const TOGETHER = 100;
 const AT_ONCE = 10;
 const LINES = 24;
 
-const mapper = createMapper(features.flatMap((feature) => feature.transcript ?? []));
+const mapper = createMapper(features);
 const projection = transcriptProjection(mapper);
 const projections = [...features.flatMap((feature) => feature.projection ?? []), projection];
 

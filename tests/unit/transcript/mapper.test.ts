@@ -18,7 +18,7 @@ import type { ContextMessage, Part } from '#schema/engine.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
 import { openLog, SESSION_ID, temporaryFolder } from '#support/session-logs.ts';
 
-const mapper = createMapper(features.flatMap((feature) => feature.transcript ?? []));
+const mapper = createMapper(features);
 const MAIN = 'main';
 const T = 1_000;
 const AT = new Date(T).toISOString();

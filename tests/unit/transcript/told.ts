@@ -15,7 +15,7 @@ export const T = 1_000;
 export const AT = new Date(T).toISOString();
 
 export function startFold() {
-  const mapper = createMapper(features.flatMap((feature) => feature.transcript ?? []));
+  const mapper = createMapper(features);
   const fold = startTranscripts({ session_id: SESSION_ID });
   const { state } = transcriptOf(fold, MAIN);
   return {
