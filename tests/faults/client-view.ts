@@ -16,7 +16,10 @@ const sessionsSchema = z.object({ items: z.array(sessionSchema) });
 const messagesSchema = z.object({ items: z.array(z.looseObject({ id: z.string() })) });
 /** The rest of it is about the present, such as the phase of the agent. */
 const transcriptSchema = z.object({ items: z.array(z.unknown()) });
-const workspacesSchema = z.object({ items: z.array(z.looseObject({ id: z.string() })) });
+const workspacesSchema = z.object({
+  // The time of the last use is written later: a crash may lose it.
+  items: z.array(z.looseObject({ id: z.string() }).transform((item) => ({ ...item, last_opened_at: undefined }))),
+});
 
 /** What a test has been given, and may ask for. */
 export interface Known {

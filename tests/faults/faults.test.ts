@@ -242,14 +242,15 @@ describe.skipIf(missing !== undefined)('everything that a client saw is there af
       const before = await viewOf(built, subject.known);
       const received = await followAll(built, subject.known);
       let code: number | undefined;
+      let cause: unknown;
       const calls = await withFault(built.server.process, { syscall, error, nth }, async () => {
-        code = await action.act(subject).catch(() => undefined);
+        code = await action.act(subject).catch((error: unknown) => void (cause = error));
       });
       subject.failed.push(...calls);
       if (calls.length === 0 && built.server.process.signalCode === null) break;
       if (!isOfFiles(calls)) continue;
       const what = `${name}: ${calls.join(' and ')}`;
-      if (code === undefined) throw new Error(`no answer after ${what}`);
+      if (code === undefined) throw new Error(`no answer after ${what}`, { cause });
       await expectWhole({ what, action, subject, code, before, received: await received() });
       count += 1;
       reached.push(`${name}, ${syscall} ${nth}: reply ${code}`);
