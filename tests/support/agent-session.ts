@@ -1,6 +1,5 @@
 /**
- * A loaded session below HTTP: a real journal, real agents and features; the model and the policy are what a test
- * gives.
+ * A loaded session below HTTP: a real journal, real agents and features; the test provides the model and the policy.
  */
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -34,9 +33,9 @@ import { openLog, SESSION_ID, type OpenedLog } from './session-logs.ts';
 
 export interface AgentSession extends OpenedLog {
   session: LiveSession;
-  /** What clients read of it. */
+  /** Reads the session as clients do. */
   reader: SessionReader;
-  /** What no client could be told. */
+  /** Logged failures that no client receives. */
   reports: string[];
 }
 
@@ -58,7 +57,7 @@ export interface AgentSessionOptions {
   holder?: LeaseHolder;
 }
 
-/** Scheduled jobs fire at their times, to the millisecond. */
+/** Jobs fire exactly at their scheduled times (no jitter). */
 export const exactCron = { noJitter: true, pollIntervalMs: 0 };
 
 const ALL_FLAGS = resolveFlags({ SERVICE_CODE_EXPERIMENTAL_FLAG: '1' });
@@ -69,7 +68,7 @@ const nothing = () => {
   throw new Error('this session has no model');
 };
 
-/** Opens the session of a folder, which is made when it is missing. */
+/** Opens the session of a folder; creates the folder if it is missing. */
 export async function openAgentSession(options: AgentSessionOptions): Promise<AgentSession> {
   const { features = allFeatures, tools = [], clock = systemClock } = options;
   const dir = join(options.dir, 'session');
@@ -159,7 +158,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
   return { ...opened, session, reader, reports };
 }
 
-/** An answer of a model: text, calls by name with arguments, or what a test does with the request. */
+/** A scripted model answer: text, calls by name with arguments, or a function of the request. */
 export type ModelAnswer =
   | { text?: string; calls?: { id: string; name: string; args: unknown }[] }
   | ((request: ModelRequest) => Promise<ModelResponse>);
@@ -178,7 +177,7 @@ const model: ResolvedModel = {
   displayName: 'Fake',
 };
 
-/** The part of a program that answers each request with the next of these; `requests` is what it was sent. */
+/** Partial `AgentServices` that answers each request with the next of `answers`; `requests` collects the requests. */
 export function scriptedModel(...answers: ModelAnswer[]) {
   const requests: ModelRequest[] = [];
   const services: Partial<AgentServices> = {
@@ -211,7 +210,7 @@ export function scriptedModel(...answers: ModelAnswer[]) {
 export const textOf = ({ content }: ContextMessage) =>
   content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 
-/** A session whose main agent is bound, and what tests of turns do with it. */
+/** A session whose main agent has a model, with helpers for tests of turns. */
 export async function openTalk(options: AgentSessionOptions) {
   const opened = await openAgentSession(options);
   const { session, log, frames } = opened;
@@ -223,7 +222,7 @@ export async function openTalk(options: AgentSessionOptions) {
   const durable = () => frames.filter((frame) => !frame.volatile);
   const all = (type: string) => durable().filter((frame) => frame.type === type);
 
-  /** Submits a prompt and returns its id; `caption` is what its images left to say. */
+  /** Submits a prompt and returns its id; `caption` describes its images. */
   function submit(text: string, caption?: string): string {
     const id = `p${prompts++}`;
     const content = [{ type: 'text' as const, text }];
@@ -233,7 +232,7 @@ export async function openTalk(options: AgentSessionOptions) {
     return id;
   }
 
-  /** No turn runs any more. */
+  /** Resolves when no turn runs. */
   const idle = () => until(() => session.agents.idle(), 'idle');
 
   /** `n` durable events of a type; returns the last of them. */
@@ -247,7 +246,7 @@ export async function openTalk(options: AgentSessionOptions) {
     nth,
     submit,
     idle,
-    /** A whole turn; the types of its durable events. */
+    /** Runs a whole turn; returns the types of its durable events. */
     async turn(text: string): Promise<string[]> {
       const before = durable().length;
       submit(text);
@@ -256,7 +255,7 @@ export async function openTalk(options: AgentSessionOptions) {
         .slice(before)
         .map(({ type }) => type);
     },
-    /** Types of each line of the journal, ours too. */
+    /** Record types of each journal line, internal ones included. */
     async lines(): Promise<string[][]> {
       const text = await readFile(join(log.dir, 'journal.ndjson'), 'utf8');
       const lines = text.trimEnd().split('\n').slice(1);

@@ -1,4 +1,4 @@
-/** A real browser on a server's page. */
+/** Drives a real browser on a server's page. */
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
@@ -17,20 +17,20 @@ const FLAGS = [
 
 export interface OpenedPage {
   page: Page;
-  /** Errors of scripts and of the console, but for requests that a test made fail on purpose. */
+  /** Script and console errors, except those of requests that a test makes fail on purpose. */
   errors: string[];
   /** `METHOD /path` of every request so far. */
   requests: string[];
 }
 
-/** Starts the system's chromium, or the one that `CHROMIUM_PATH` names. */
+/** Starts the system's chromium, or the executable in `CHROMIUM_PATH`. */
 export function launchBrowser(): Promise<Browser> {
   const executablePath = process.env['CHROMIUM_PATH'] ?? EXECUTABLES.find((path) => existsSync(path));
   if (!executablePath) throw new Error(`No chromium found; install it or set CHROMIUM_PATH`);
   return chromium.launch({ executablePath, args: FLAGS });
 }
 
-/** Opens the page of a server with its token. A request to any other origin counts as an error. */
+/** Opens a server's page with its token. A request to any other origin is recorded as an error. */
 export async function openPage(browser: Browser, server: { url: string; token: string }): Promise<OpenedPage> {
   const page = await browser.newPage({ viewport: { width: 1200, height: 800 } });
   page.setDefaultTimeout(PATIENCE_MS);
@@ -52,8 +52,8 @@ export async function openPage(browser: Browser, server: { url: string; token: s
 }
 
 /**
- * To be called once in a file: `onOpen` gets the page of each test, opened on the server that a `beforeEach` above has
- * started. A test fails by the errors of its page.
+ * Call it a single time per file: `onOpen` receives the page of each test, opened on the server that an earlier
+ * `beforeEach` has started. Errors of the page fail the test.
  */
 export function usePage(server: () => { url: string; token: string }, onOpen: (opened: OpenedPage) => void): void {
   let browser: Browser;

@@ -1,4 +1,4 @@
-/** What tests of the built server stand on: a home whose model is a scripted one, and a project under git. */
+/** Fixture of the tests of the built server: a home with a scripted model, and a project under git. */
 import { execFileSync } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,16 +7,16 @@ import { startModelServer, type ModelServer } from './model-server.ts';
 import { temporaryDirectory } from './server.ts';
 
 export interface BuiltHome {
-  /** Holds the other two. */
+  /** The parent directory of `home` and `project`. */
   root: string;
   home: string;
   project: string;
   model: ModelServer;
-  /** To be called when no server uses it any more. */
+  /** Call it after all servers of the home have exited. */
   remove(): Promise<void>;
 }
 
-/** Starts the model server, of a model with this record; servers are the test's own. */
+/** Starts a model server whose model has this record; the test starts the servers. */
 export async function makeBuiltHome(record?: Record<string, unknown>): Promise<BuiltHome> {
   const root = await temporaryDirectory();
   const home = join(root, 'home');

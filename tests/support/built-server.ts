@@ -1,24 +1,24 @@
-/** The built server on a home of its own, for tests that kill it and start it again. */
+/** Runs the built server on a temporary home, for tests that kill and restart it. */
 import { afterEach, beforeEach, expect } from 'vitest';
 import { z } from 'zod';
 import { makeBuiltHome, type BuiltHome } from './built-home.ts';
 import { spawnServer, type SpawnedServer } from './server.ts';
 
 export interface BuiltServer {
-  /** Those of the test that runs. */
+  /** Home of the current test; each test has a new one. */
   readonly base: BuiltHome;
   readonly server: SpawnedServer;
   /** The data of a reply that must succeed. */
   ok(method: string, path: string, body?: unknown): Promise<unknown>;
-  /** Its id; it works in the project. */
+  /** Creates a session in the project and returns its id. */
   newSession(): Promise<string>;
-  /** The prompt's id. */
+  /** Submits a prompt and returns its id. */
   prompt(session: string, text: string, more?: object): Promise<string>;
-  /** Ends the server and starts another one on its home; `between` is done while none runs. */
+  /** Stops the server and starts another one on its home; `between` runs while no server does. */
   restart(signal: 'SIGKILL' | 'SIGTERM', between?: () => Promise<void>): Promise<void>;
 }
 
-/** To be called once in a file: each test finds a server started, after `prepare`, and none is left behind. */
+/** Call it once per file: starts a server for each test, after `prepare`, and stops it after the test. */
 export function useBuiltServer(prepare: (base: BuiltHome) => void | Promise<void> = () => {}): BuiltServer {
   let base: BuiltHome;
   let server: SpawnedServer;

@@ -1,6 +1,4 @@
-/**
- * Sessions as a killed server leaves them. In one process a server cannot be killed, so its files are copied instead.
- */
+/** Copies sessions as a killed server leaves them: the test process cannot kill the server that runs in it. */
 import { cp, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Session } from '#schema/session.ts';
@@ -11,15 +9,15 @@ export const sessionFolder = (home: string, { id, workspace_id }: Pick<Session, 
   join(home, 'sessions', workspace_id, id);
 
 /**
- * A new home with the configuration of `home` and the session's folder as it is at this moment, its lock held by a
- * process that is gone. The index is empty. The caller removes the home.
+ * Creates a home with the configuration of `home` and a copy of the session's folder, its lock owned by a process that
+ * has exited. The index is empty. The caller removes the home.
  */
 export async function crashedHome(home: string, session: Session): Promise<string> {
   const copy = await temporaryDirectory();
   await cp(join(home, 'config.toml'), join(copy, 'config.toml'));
   const folder = sessionFolder(copy, session);
   await mkdir(folder, { recursive: true });
-  // A file that is being written may vanish while it is copied.
+  // Temporary files of atomic writes may vanish during the copy.
   const filter = (source: string) => !/\.tmp-/.test(source);
   await cp(sessionFolder(home, session), folder, { recursive: true, filter });
   for (const name of await readdir(folder)) {

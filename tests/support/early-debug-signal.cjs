@@ -1,4 +1,4 @@
-// Preloaded into a command of bin/ (`node --require`): sends it SIGUSR1 when it requires the module after its first.
+// Preloaded into a command of bin/ (`node --require`): sends it SIGUSR1 when it requires its second module.
 const Module = require('node:module');
 const load = Module._load;
 Module._load = function (...args) {

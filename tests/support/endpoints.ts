@@ -1,4 +1,4 @@
-/** `#endpoints` for tests: the same files under the same names as nitro gives them, found by vite. */
+/** `#endpoints` for tests: the same files and routes that Nitro finds, found by Vite. */
 /// <reference types="vite/client" />
 import type { Endpoint } from '#utils/endpoint.ts';
 import type { EndpointEntry } from '#utils/http/route-table.ts';

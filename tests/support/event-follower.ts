@@ -1,4 +1,4 @@
-/** A client that follows one session over all its connections, and counts every durable event. */
+/** A client that follows one session across reconnects and checks that every durable event arrives exactly once. */
 import { expect } from 'vitest';
 import { z } from 'zod';
 import { isGlobalEvent } from '#server/events/frame.ts';
@@ -10,21 +10,21 @@ export const subscribe = (client: WsClient, id: string, cursor: { seq: number; e
 
 const watermark = z.object({ as_of_seq: z.number() });
 
-/** `built` has the server of the moment. */
+/** `built.server` is the server that currently runs. */
 export function createFollower(id: string, built: Pick<BuiltServer, 'server' | 'ok'>) {
   const applied: ReceivedFrame[] = [];
   let client: WsClient | undefined;
   let read = 0;
   let subscribed = false;
 
-  /** Applies what has come; every durable event must be the next one. */
+  /** Applies the received frames; every durable event must have the next `seq`. */
   function apply(): void {
     for (const frame of client?.frames.slice(read) ?? []) {
       read += 1;
       if (frame.type === 'ack') subscribed = true;
       if (frame.session_id !== id || frame.volatile) continue;
       const next = (applied.at(-1)?.seq ?? 0) + 1;
-      // Global events come without a subscription; the replay brings them in their places.
+      // Global events arrive without a subscription; the replay repeats them at their positions.
       if (frame.seq !== next && !subscribed && isGlobalEvent(frame.type)) continue;
       expect(frame.seq).toBe(next);
       applied.push(frame);
@@ -42,7 +42,7 @@ export function createFollower(id: string, built: Pick<BuiltServer, 'server' | '
       expect(ack.payload).toMatchObject({ accepted: [id], resync_required: [] });
       apply();
     },
-    /** Resolves after so many more frames, at the end of the turn at the latest. */
+    /** Resolves after `count` more frames, or when the turn completes. */
     async frames(count: number) {
       let left = count;
       const from = client?.frames.length ?? 0;
@@ -56,9 +56,9 @@ export function createFollower(id: string, built: Pick<BuiltServer, 'server' | '
       await client?.closed;
       apply();
     },
-    /** By events alone, of which all have come. */
+    /** Resolves when the session is idle, judged by its events only, after all of them have arrived. */
     async idle() {
-      /** What it waits for, so that a failure shows it. */
+      /** The awaited state, so that a failure prints it. */
       const state = async () => {
         const { as_of_seq } = watermark.parse(await built.ok('GET', `/sessions/${id}/snapshot`));
         apply();
@@ -70,7 +70,7 @@ export function createFollower(id: string, built: Pick<BuiltServer, 'server' | '
       };
       await expect.poll(state, { interval: 5 }).toBe('idle');
     },
-    /** How a prompt ended. */
+    /** Outcome of a completed prompt. */
     outcome: (promptId: string) =>
       applied.find(({ type, payload }) => type === 'prompt.completed' && payload['promptId'] === promptId)?.payload[
         'reason'

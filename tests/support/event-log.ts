@@ -1,27 +1,27 @@
 /**
- * The frames of one connection as a readable text for golden files: one line a frame, ids, times and sizes masked, the
- * splitting of deltas undone. A number is the frame's `seq`, `*` one of the global stream. `agent.status.updated` shows
- * its phases; its facts, whose number is free, only when asked for.
+ * Renders the frames of one connection as text for golden files: one line per frame; ids, times and sizes masked;
+ * deltas joined. The leading number is the frame's `seq`, `*` marks the global stream. Of `agent.status.updated` only
+ * phases are rendered; other frames of it, whose number varies, only with `facts`.
  */
 import { inspect } from 'node:util';
 import { isGlobalEvent } from '#server/events/frame.ts';
 import type { ReceivedFrame, WsClient } from './ws-client.ts';
 
 export interface EventLogOptions {
-  /** Shown in place of texts that differ from run to run, such as the project's path. */
+  /** Replacements for texts that differ between runs, such as the project's path. */
   masks?: Record<string, string>;
-  /** Shows the facts frames of `agent.status.updated` too. */
+  /** Renders all frames of `agent.status.updated`, not only its phases. */
   facts?: boolean;
 }
 
 export interface Recorder {
-  /** Writes a line for what the client does now, after everything that happened before, and does it. */
+  /** Writes a line for the client's next action, after all earlier frames, then runs it. */
   act<T>(what: string, action: () => Promise<T>): Promise<T>;
-  /** The text of all frames since the recorder was made, without the answers to its own pings. */
+  /** Renders all frames since the recorder was created, except the answers to its own pings. */
   text(): Promise<string>;
 }
 
-/** Ids in the order of their length, so that one does not hide in another. */
+/** Longest ids first, because a shorter id may be part of a longer one. */
 const idKinds = [
   ['session', /session_[0-9a-f-]{36}/g],
   ['approval', /approval_[0-9a-f-]{36}/g],
@@ -40,7 +40,7 @@ const idKinds = [
   ['date', /\d{4}-\d\d-\d\d/g],
 ] as const;
 
-/** Members of a payload that only say when, and what the line shows already. */
+/** Payload members that contain only times, or repeat the line. */
 const left = new Set(['type', 'sessionId', 'time', 'since', 'at']);
 const sizes = new Set([
   'tokens',
@@ -52,13 +52,13 @@ const sizes = new Set([
   'delayMs',
 ]);
 
-/** Records what the client receives from now on; `answers` must be the client's alone while it does. */
+/** Starts recording what the client receives; meanwhile no other code may use the client's `answers`. */
 export function recordEvents(client: WsClient, options: EventLogOptions = {}): Recorder {
   const start = client.frames.length;
   const notes: { before: number; text: string }[] = [];
   let pings = 0;
 
-  /** All that the server has published is here: one queue carries events and answers. */
+  /** Waits for all published frames: events and answers share one queue. */
   async function settled(): Promise<void> {
     const nonce = `recorder-${start}-${(pings += 1)}`;
     client.sendRaw(JSON.stringify({ type: 'ping', payload: { nonce } }));
@@ -99,7 +99,7 @@ export function recordEvents(client: WsClient, options: EventLogOptions = {}): R
 
 const isFacts = ({ type, payload }: ReceivedFrame) => type === 'agent.status.updated' && !('phase' in payload);
 
-/** Two adjacent pieces of the same text as one frame. */
+/** Joins two adjacent chunks of the same text into one frame. */
 function join(first: ReceivedFrame, second: ReceivedFrame): ReceivedFrame | undefined {
   const [a, b] = [first.payload, second.payload];
   if (first.type !== second.type || a['agentId'] !== b['agentId'] || a['toolCallId'] !== b['toolCallId'])
@@ -151,17 +151,17 @@ function line(frame: ReceivedFrame, mask: (text: string) => string): string {
 
 const varying = new Set(['startedAt', 'endedAt', 'pid']);
 
-/** A task's. */
+/** Masks times and sizes of a task. */
 const maskedInfo = (info: object) =>
   Object.fromEntries(
     Object.entries(info).map(([key, member]) => [key, varying.has(key) && member !== null ? '<n>' : member]),
   );
 
-/** A compaction's. */
+/** Masks sizes of a compaction. */
 const maskedSizes = (result: object) =>
   Object.fromEntries(Object.entries(result).map(([key, member]) => [key, sizes.has(key) ? '<n>' : member]));
 
-/** Without times and sizes; the timings of a step are left out. */
+/** Renders a payload with masked times and sizes; timings of a step are omitted. */
 function shown(payload: object): string {
   const members = Object.entries(payload).flatMap(([key, member]) => {
     if (left.has(key) || key.startsWith('llm')) return [];

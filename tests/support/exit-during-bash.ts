@@ -1,4 +1,4 @@
-/** A process that ends while its Bash tool runs a command that ignores SIGTERM. Tells its parent the command's pid. */
+/** A process that exits while its Bash tool runs a command that ignores SIGTERM. Sends its parent the command's pid. */
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { createServerHome } from '#server/permissions/server-home.ts';
 import { bashTool } from '#server/tools/bash.ts';

@@ -1,4 +1,6 @@
-/** A session in a directory of its own on a real server, for tests of file actions. Beside it lies what is outside. */
+/**
+ * A session in a temporary directory on a real server, with a sibling directory outside it, for tests of file actions.
+ */
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,16 +12,16 @@ export interface FilesSession {
   id: string;
   /** The work directory, links resolved. */
   root: string;
-  /** A directory beside it that no action may reach. */
+  /** A sibling directory that no action may reach. */
   outside: string;
   /** `POST fs:<action>`. */
   fs(action: string, body?: unknown): Promise<ApiAnswer>;
-  /** The data of it; fails unless the code is 0. */
+  /** Returns the reply's data; fails unless the code is 0. */
   ok(action: string, body?: unknown): Promise<ApiAnswer['data']>;
   close(): Promise<void>;
 }
 
-/** Starts everything; `close` removes it again. */
+/** Starts everything; `close` stops and removes it. */
 export async function startFilesSession(options: TestServerOptions = {}): Promise<FilesSession> {
   const base = await mkdtemp(join(await realpath(tmpdir()), 'service-code-files-'));
   const root = join(base, 'work');

@@ -1,4 +1,4 @@
-/** Validation of received frames against the AsyncAPI document that the server itself publishes. */
+/** Validates received frames against the AsyncAPI document that the server publishes. */
 import { Ajv } from 'ajv';
 import { z } from 'zod';
 
@@ -16,7 +16,7 @@ export interface FrameSchemas {
   check(messageId: string, frame: unknown): void;
 }
 
-/** Frames that the document leaves out on purpose: the server sends no heartbeat, it only answers one. */
+/** Frames that the document omits on purpose: the server answers heartbeats but sends none. */
 export const UNLISTED_FRAMES = new Set(['pong']);
 
 /** Compiles the messages of an AsyncAPI document. */
@@ -37,7 +37,7 @@ export function frameSchemas(document: unknown): FrameSchemas {
   };
 }
 
-/** By the document's text: compiling is what costs, and most servers of a run publish the same. */
+/** Cached by the document's text: compiling is expensive, and most servers of a run publish the same document. */
 const compiled = new Map<string, FrameSchemas>();
 
 /** The schemas of a running server. */

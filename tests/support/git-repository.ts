@@ -1,4 +1,4 @@
-/** Git repositories for tests, made with git itself. */
+/** Git repositories for tests, created with git. */
 import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
 
-/** Nothing of the machine's configuration, and an author. */
+/** Ignores the machine's git configuration and sets an author. */
 const ENVIRONMENT = {
   PATH: process.env.PATH,
   HOME: '/nonexistent',
@@ -20,13 +20,13 @@ const ENVIRONMENT = {
 
 export interface GitRepository {
   root: string;
-  /** Runs git there; resolves to what it printed. */
+  /** Runs git in the repository; resolves to its output. */
   git(...args: string[]): Promise<string>;
-  /** As `git`, with something to read. */
+  /** Like `git`, with `input` on stdin. */
   feed(input: string, ...args: string[]): Promise<string>;
-  /** Writes files, with their directories. */
+  /** Writes files and creates their directories. */
   write(files: Record<string, string | Uint8Array>): Promise<void>;
-  /** Everything that is there, as a commit. */
+  /** Commits all files of the work tree. */
   commit(message?: string): Promise<void>;
 }
 

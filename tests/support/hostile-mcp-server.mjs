@@ -1,6 +1,6 @@
 /**
- * An MCP server over stdio that misbehaves as its first argument says, separated by commas. What it understands of the
- * protocol is what a handshake and a call of a tool need.
+ * An MCP server over stdio that misbehaves as the comma-separated modes of its first argument specify. It implements
+ * only the handshake and tool calls.
  */
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync } from 'node:fs';
@@ -96,7 +96,7 @@ function call({ name, arguments: args = {}, _meta }, id) {
     return;
   }
   if (text.startsWith('raw:')) return send({ id, result: JSON.parse(text.slice(4)) });
-  // The answer of the client becomes the result of the call.
+  // The client's answer becomes the result of the call.
   if (text === 'roots') return send({ id: `roots-${id}`, method: 'roots/list' });
   if (text === 'progress') {
     for (let i = 1; i <= 100; i++) progress({ progress: i, total: 200, message: `step ${i}` });

@@ -1,7 +1,7 @@
 /**
- * Preloaded into a server: stands in for a mount that does not answer. Each call that names a path at or below HUNG_PATH,
- * or each of the function HUNG_FUNCTION where that is given, blocks its thread, as the system would, until somebody opens the pipe HUNG_PIPE for writing; then it does its work. The
- * file `<HUNG_PIPE>.calls` gets a character for each.
+ * Preloaded into a server: simulates a mount that does not answer. Each call with a path at or below HUNG_PATH (only
+ * calls of HUNG_FUNCTION, if set) blocks its thread, as the system would, until the pipe HUNG_PIPE is opened for
+ * writing; then it continues. Each blocked call appends a character to `<HUNG_PIPE>.calls`.
  */
 const fs = require('node:fs');
 
@@ -9,7 +9,7 @@ const { HUNG_PATH, HUNG_PIPE, HUNG_FUNCTION } = process.env;
 const { appendFileSync, openSync, closeSync, readlinkSync } = fs;
 const { open } = fs.promises;
 
-/** The path of a call; the server names an opened directory by its descriptor. */
+/** Resolves the path of a call; the server names an opened directory by its descriptor. */
 function resolved(path) {
   const [, descriptor, rest] = /^(\/proc\/self\/fd\/\d+)(.*)$/.exec(path) ?? [];
   if (descriptor === undefined) return path;

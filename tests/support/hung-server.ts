@@ -15,13 +15,13 @@ export interface HungServer {
   session: string;
   /** `POST fs:<action>` of that session. */
   fs(action: string, body: unknown): Promise<ApiAnswer>;
-  /** The same of a session whose directory has the directories `hung`, which hangs, and `fine`, with a file in each. */
+  /** Like `fs`, for a session whose directory contains `hung`, which hangs, and `fine`, with a file in each. */
   fsAround(action: string, body: unknown): Promise<ApiAnswer>;
-  /** Calls that have been blocked so far. */
+  /** How many calls have been blocked so far. */
   calls(): Promise<number>;
-  /** Sends so many requests that block a thread of the pool each, and waits until they do. Their replies are ignored. */
+  /** Sends requests that block one pool thread each and waits until all `threads` are blocked. Replies are ignored. */
   blockPool(threads: number): Promise<void>;
-  /** The mount answers from now on. */
+  /** Unblocks the mount. */
   release(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * Trees with ignore files, and what of each is to be seen. Whatever lists or searches a work directory is held to this
- * one table, so that all of it agrees.
+ * Trees with ignore files and the visible files of each. All code that lists or searches a work directory is tested
+ * against this one table, so that results agree.
  */
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,17 +9,17 @@ import { onTestFinished } from 'vitest';
 
 interface IgnoreTree {
   name: string;
-  /** Paths below the top; what ends in `/` is a directory that has a `.git` and so is a repository. */
+  /** Paths relative to the top; a path with a trailing `/` is a directory with a `.git`, so a repository. */
   repositories?: string[];
-  /** The work directory below the top; the top itself unless given. */
+  /** The work directory relative to the top; default: the top. */
   work?: string;
   /** Content of the ignore files. */
   rules: Record<string, string>;
-  /** Other files, all below the work directory. */
+  /** Other files, all in the work directory. */
   files: string[];
-  /** Git's global excludes of the user. */
+  /** The user's global excludes of git. */
   global?: string;
-  /** Those of `files` and `rules` that are to be seen, relative to the work directory. */
+  /** Visible paths of `files` and `rules`, relative to the work directory. */
   seen: string[];
 }
 
@@ -70,7 +70,7 @@ export const ignoreTrees: IgnoreTree[] = [
     name: 'classes and question marks',
     rules: { '.gitignore': 'a?c\n[0-9].x\n[!a].y\n[^b].z\n' },
     files: ['abc', 'ac', 'a/c', '1.x', 'b.x', 'a.y', 'b.y', 'b.z', 'a.z', 'aüc'],
-    // A question mark is one byte.
+    // A question mark matches one byte.
     seen: ['.gitignore', 'ac', 'a/c', 'b.x', 'a.y', 'b.z', 'aüc'],
   },
   {
@@ -185,14 +185,14 @@ export const ignoreTrees: IgnoreTree[] = [
 export interface GrownTree {
   /** The work directory. */
   work: string;
-  /** Whether it lies in a git work tree. */
+  /** Whether the work directory is in a git work tree. */
   inRepository: boolean;
-  /** `HOME` and the like, so that global excludes are those of the tree. */
+  /** `HOME` and similar variables, so that git uses the tree's global excludes. */
   env: NodeJS.ProcessEnv;
   seen: string[];
 }
 
-/** Writes the tree to a directory that is removed when the test ends. */
+/** Writes the tree to a directory that is removed after the test. */
 export async function growIgnoreTree(tree: IgnoreTree): Promise<GrownTree> {
   const base = await mkdtemp(join(await realpath(tmpdir()), 'service-code-ignore-'));
   onTestFinished(() => rm(base, { recursive: true, force: true }));

@@ -1,4 +1,4 @@
-/** Images for tests, sound and broken. */
+/** Valid and broken images for tests. */
 import { randomFillSync } from 'node:crypto';
 import { crc32, deflateSync } from 'node:zlib';
 
@@ -13,7 +13,7 @@ const chunk = (type: string, data: Uint8Array): Buffer => {
 
 const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 
-/** The header of a PNG that says it is so large. */
+/** A PNG header that declares this size. */
 export function pngHead(width: number, height: number, { depth = 8, color = 2, interlace = 0 } = {}): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
@@ -22,18 +22,18 @@ export function pngHead(width: number, height: number, { depth = 8, color = 2, i
   return Buffer.concat([SIGNATURE, chunk('IHDR', header)]);
 }
 
-/** A PNG of these chunks behind its header. */
+/** A PNG of `head` and these chunks. */
 export const png = (head: Buffer, ...chunks: [type: string, data: Uint8Array][]): Buffer =>
   Buffer.concat([head, ...chunks.map(([type, data]) => chunk(type, data)), chunk('IEND', Buffer.alloc(0))]);
 
-/** A white PNG, which takes hardly any bytes. */
+/** A white PNG, which compresses to very few bytes. */
 export function blankPng(width: number, height: number): Buffer {
   const rows = Buffer.alloc((width * 3 + 1) * height, 0xff);
   for (let y = 0; y < height; y += 1) rows[y * (width * 3 + 1)] = 0;
   return png(pngHead(width, height), ['IDAT', deflateSync(rows)]);
 }
 
-/** A PNG that cannot be compressed. */
+/** A PNG of random pixels, which does not compress. */
 export function noisyPng(width: number, height: number): Buffer {
   const rows = randomFillSync(Buffer.alloc((width * 3 + 1) * height));
   for (let y = 0; y < height; y += 1) rows[y * (width * 3 + 1)] = 0;

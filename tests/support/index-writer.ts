@@ -1,6 +1,6 @@
 /**
- * A server process of its own: writes 25 rows into the index of each home that it is sent, and answers with
- * what failed. Argument: the prefix of the ids.
+ * A separate server process: writes 25 rows into the index of each home that its parent sends, and answers with the
+ * failed ones. Argument: the prefix of the ids.
  */
 import { once } from 'node:events';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-/** What holds of every transcript, whatever happened in it. Plain assertions: they are made some hundred thousand times. */
+/** Invariants of every transcript. Plain assertions, because they run some hundred thousand times. */
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { TokenUsage } from '#schema/engine.ts';
@@ -18,7 +18,7 @@ const turnsOf = ({ items }: HeldState): HeldTurn[] => items.filter((item) => ite
 const ascending = (numbers: number[]) => numbers.every((number, at) => at === 0 || number > (numbers[at - 1] ?? 0));
 const callsOf = ({ frames }: HeldStep) => frames.filter((frame) => frame.kind === 'tool');
 
-/** Order, ids and what waits: whatever operations were applied. */
+/** Asserts order, unique ids and pending interactions, which hold after any operations. */
 export function expectWellFormed(state: HeldState): void {
   const turns = turnsOf(state);
   assert.ok(ascending(turns.map(({ ordinal }) => ordinal)));
@@ -36,7 +36,7 @@ export function expectWellFormed(state: HeldState): void {
 
 const expectUnique = (ids: string[]) => assert.equal(new Set(ids).size, ids.length);
 
-/** Order, ids, references and ends, in a session with these agents. */
+/** Asserts order, unique ids, references and final states, in a session with these agents. */
 export function expectLawful(state: HeldState, agents: ReadonlySet<string>): void {
   expectWellFormed(state);
   const turns = turnsOf(state);
@@ -83,14 +83,14 @@ function sumOf(usages: TokenUsage[]): HeldTurn['usage'] {
   return sum;
 }
 
-/** Nothing runs or waits. */
+/** Asserts that no turn or task runs and no interaction is pending. */
 export function expectSettled(state: HeldState): void {
   assert.ok(turnsOf(state).every((turn) => turn.state !== 'running'));
   assert.equal(state.pending.size, 0);
   assert.ok([...state.tasks.values()].every((task) => task.state !== 'running'));
 }
 
-/** What has ended on a page, by id. */
+/** The settled turns, steps, calls, interactions and tasks of a page, by id. */
 function endedOn(state: HeldState): Map<string, unknown> {
   const ended = new Map<string, unknown>();
   const { items, interactions, tasks } = canonical(state);
@@ -110,7 +110,7 @@ function endedOn(state: HeldState): Map<string, unknown> {
 const newestUndo = ({ items }: TranscriptPage) =>
   items.findLast((item) => item.kind === 'marker' && item.marker === 'undo');
 
-/** What a client saw end is on a later page too, just so, unless it was taken back. */
+/** Asserts that settled entities of a page are unchanged on a later page, unless turns were undone in between. */
 export function expectStillThere(seen: TranscriptPage, later: TranscriptPage): void {
   if (!isDeepStrictEqual(newestUndo(later), newestUndo(seen))) return;
   const there = endedOn(stateOfPage(later));
@@ -121,8 +121,8 @@ export function expectStillThere(seen: TranscriptPage, later: TranscriptPage): v
 }
 
 /**
- * Applies a batch; what has ended does not change, a header that ends keeps what it said, a text that is told whole is
- * what its pieces made, and a batch may come twice.
+ * Applies a batch and asserts its rules: settled entities do not change, a header that settles keeps its members, a
+ * text sent whole equals its joined deltas, and a batch may be applied twice.
  */
 export function applyLawfully(state: TranscriptState, ops: readonly TranscriptOp[]): void {
   for (const op of ops) {
@@ -133,7 +133,7 @@ export function applyLawfully(state: TranscriptState, ops: readonly TranscriptOp
     if (before && isTerminal(before.state)) assert.equal(after?.state, before.state);
     if (before && after) for (const member of kept) if (member in before) expectKept(before, after, member);
   }
-  // Whoever calls compares with a state that had each batch once.
+  // The caller compares with a state to which each batch was applied a single time.
   assert.equal(applyOps(state, ops).gap, false);
 }
 
@@ -146,7 +146,7 @@ function expectKept(before: Target, after: Target, member: (typeof kept)[number]
   if (before[member] !== after[member]) assert.deepEqual(after[member], before[member], member);
 }
 
-/** A retry takes back what was written, and nothing else is written of it. */
+/** A retry reverts the written text; every other upsert of a written frame repeats it unchanged. */
 function expectFlushed({ byId }: TranscriptState, op: TranscriptOp): void {
   if (op.op !== 'frame.upsert' || op.frame.kind === 'tool' || op.frame.kind === 'notice' || op.frame.text === '')
     return;

@@ -1,4 +1,4 @@
-/** A process that tries to take the lease of a folder as soon as it is told to; started by lease.test.ts. */
+/** A process that tries to acquire the lease of a folder when its parent sends a message; started by lease.test.ts. */
 import { join } from 'node:path';
 import { acquireLease } from '#server/storage/lease.ts';
 import { leaseHolder } from './lease-holder.ts';

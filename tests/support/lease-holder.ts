@@ -1,10 +1,10 @@
-/** A server that takes leases, without a heartbeat of its own: it is never silent. */
+/** Lease holders for tests. They have no heartbeat: they are never treated as silent. */
 import { processStart, thisProcess } from '#server/processes/process-identity.ts';
 import { acquireLease, type LeaseHolder } from '#server/storage/lease.ts';
 
 const here = await thisProcess();
 
-/** One of this process; `extra` says what is different about it. */
+/** A holder of this process; `extra` overrides members. */
 export function leaseHolder(serverId: string = 'server_1', extra: Partial<LeaseHolder> = {}): LeaseHolder {
   return {
     self: { server_id: serverId, ...here },
@@ -28,6 +28,6 @@ export function suspendableHolder(serverId = 'server_1') {
   };
 }
 
-/** As the file of a lease whose server was killed. */
+/** Content of the lease file of a killed server. */
 export const deadOwner = (): string =>
   JSON.stringify({ server_id: 'gone', machine: here.machine, pid: 2 ** 22 + 1, start: 'long ago' });

@@ -1,6 +1,4 @@
-/**
- * A thread that swaps things for links and back, as fast as it can.
- */
+/** A thread that replaces files with links and restores them, as fast as it can. */
 import { Worker } from 'node:worker_threads';
 
 const source = `
@@ -36,13 +34,13 @@ parentPort.postMessage('done');
 `;
 
 export interface LinkSwapper {
-  /** How often everything was swapped. */
+  /** How many times all pairs were swapped. */
   turns(): number;
-  /** Everything is in its place again afterwards. */
+  /** Stops after the running swap; all originals are restored. */
   stop(): Promise<void>;
 }
 
-/** Swaps each place for a link with that text, until it is stopped. */
+/** Replaces each `place` with a link whose target is `link`, and restores it, until it is stopped. */
 export function startLinkSwapper(pairs: [place: string, link: string][]): LinkSwapper {
   const turns = new SharedArrayBuffer(8);
   const view = new Int32Array(turns);

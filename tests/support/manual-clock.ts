@@ -1,23 +1,23 @@
-/** A clock that stands still until a test moves it. */
+/** A clock that advances only when a test moves it. */
 import type { Clock } from '#server/clock.ts';
 
 export interface ManualClock extends Clock {
-  /** Moves time on; what falls due on the way is called in its order, at its time. */
+  /** Advances the time; due callbacks run in order, each at its time. */
   advance(ms: number): void;
-  /** Shows an earlier time from here on; what waits is not delayed by it. */
+  /** `now()` reports an earlier time from here on; pending timeouts are not delayed. */
   setBack(ms: number): void;
-  /** Milliseconds left of the waits under way, soonest first. */
+  /** Milliseconds left of the pending timeouts, soonest first. */
   waits(): number[];
 }
 
-/** `start` in ms; the machine's time unless given. */
+/** `start` in ms; default: the machine's time. */
 export function manualClock(start = Date.now()): ManualClock {
   let now = start;
   let back = 0;
   const waiting = new Set<{ at: number; callback: () => void }>();
   const inOrder = () => [...waiting].toSorted((a, b) => a.at - b.at);
   return {
-    // Whole, as the machine's is, though a wait need not be.
+    // Whole milliseconds, like the machine's clock; a timeout may be fractional.
     now: () => Math.floor(now - back),
     setTimeout(callback, ms) {
       const entry = { at: now + ms, callback };

@@ -9,7 +9,7 @@ import { createChangeLock } from '#server/storage/change-lock.ts';
 import { leaseHolder } from './lease-holder.ts';
 import { temporaryHome } from './temporary-home.ts';
 
-/** Writes a file and the directories above it. */
+/** Writes a file and creates its parent directories. */
 export async function putFile(path: string, content: unknown): Promise<string> {
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));

@@ -1,4 +1,4 @@
-/** Sessions with MCP servers: each in a workspace of its own, with the servers of the home as a test wants them. */
+/** Sessions with MCP servers: each in its own workspace, with the servers that the test writes to the home. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -10,23 +10,23 @@ import type { World } from './world.ts';
 
 const HOSTILE = resolve('tests/support/hostile-mcp-server.mjs');
 
-/** An entry for the server that misbehaves; see its file. */
+/** A configuration entry of the misbehaving server; see `hostile-mcp-server.mjs`. */
 export const hostile = (modes = '', file = '') => ({ command: process.execPath, args: [HOSTILE, modes, file] });
 
 let workspaces = 0;
 
 export interface McpTalks {
-  /** Writes `mcp.json` of the home; workspaces that are loaded take it over. */
+  /** Writes `mcp.json` of the home; loaded workspaces reload it. */
   configure(servers: Record<string, unknown>): Promise<void>;
-  /** A session in a new workspace, or in that of another. */
+  /** Creates a session in a new workspace, or in the workspace of `beside`. */
   talk(beside?: Talk): Promise<Talk>;
-  /** Ends all sessions, and with them their servers. */
+  /** Archives all sessions, which stops their servers. */
   endAll(): Promise<void>;
   servers(): Promise<McpServerRow[]>;
-  /** Waits until `GET mcp/servers` says so of a server. */
+  /** Waits until `GET mcp/servers` reports that status of a server. */
   status(name: string, status: McpServerRow['status']): Promise<McpServerRow>;
   toolNames(talk: Talk): Promise<string[]>;
-  /** A new path for notes of servers. */
+  /** A new path for the notes that servers write. */
   notes(): string;
 }
 
@@ -71,7 +71,7 @@ export function mcpTalks(world: World): McpTalks {
 
 export const noted = (file: string): Promise<string> => readFile(file, 'utf8').catch(() => '');
 
-/** Waits until a server has noted it. */
+/** Waits until a server has written `text` to its notes. */
 export async function hasNoted(file: string, text: string): Promise<void> {
   await eventually(async () => {
     const all = await noted(file);

@@ -1,4 +1,4 @@
-/** Model requests for tests: a resolved model per wire type, and a history that has everything in it. */
+/** Model requests for tests: a resolved model per wire type, and a history with every kind of content. */
 import type { ContextMessage, ToolSchema } from '#schema/engine.ts';
 import type { ModelRequest, ProtocolName, ResolvedModel, WireType } from '#server/models/types.ts';
 import type { ModelServer } from './model-server.ts';
@@ -74,7 +74,7 @@ export const bashTool: ToolSchema = {
   parameters: { type: 'object', properties: { command: { type: 'string' } }, required: ['command'] },
 };
 
-/** Images, reasoning with a signature, two calls with results out of a tool with an image, a failed call. */
+/** Images, reasoning with a signature, two calls with results (one from a tool with an image), and a failed call. */
 export function richHistory(format: string): ContextMessage[] {
   return [
     {

@@ -1,7 +1,7 @@
 /**
- * A scripted model server over real HTTP that speaks all five wire formats. Answers are taken from a queue in the order
- * of the requests; the path of a request decides the format. With nothing enqueued it answers 400, so that a test fails
- * at once instead of waiting.
+ * A scripted model server over real HTTP that speaks all five wire formats. Requests are answered from a queue in their
+ * order; the path of a request decides the format. If the queue is empty it answers 400, so that a test fails
+ * immediately instead of waiting.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ import { until } from './patience.ts';
 
 export interface ScriptedCall {
   name: string;
-  /** An object is sent as its JSON, text as it is, in two pieces. */
+  /** An object is sent as JSON, a string verbatim; both in two chunks. */
   args?: unknown;
   /** Default `call_<n>`; null sends none. */
   id?: string | null;
@@ -26,32 +26,32 @@ export interface Script {
   signature?: string;
   text?: string | string[];
   calls?: ScriptedCall[];
-  /** Arguments of the first call come before its name. */
+  /** Sends the arguments of the first call before its name. */
   argumentsFirst?: boolean;
-  /** The provider's own word; by default the one that fits. */
+  /** The provider's finish reason; default: the one that fits. */
   finish?: string;
-  /** Tokens: `input` includes `cached`. False sends no usage. */
+  /** Tokens; `input` includes `cached`. False sends no usage. */
   usage?: { input: number; output: number; cached?: number; cacheCreation?: number } | false;
-  /** Events as they are, in place of all the above; the end mark must be among them. */
+  /** Raw events that replace all of the above; the end mark must be among them. */
   events?: Record<string, unknown>[];
-  /** An error answer instead of a stream. */
+  /** Answers with an error instead of a stream. */
   status?: number;
-  /** Message of the error, or a whole body. */
+  /** Message of the error, or its whole body. */
   error?: string | Record<string, unknown>;
   headers?: Record<string, string>;
-  /** Milliseconds between two parts; all at once unless given. */
+  /** Milliseconds between two parts; default: no delay. */
   paceMs?: number;
   /** Never answers. */
   hang?: true;
-  /** Sends the parts, then stays silent until `release()`; then finishes. */
+  /** Sends the parts, then pauses until `release()`; then finishes. */
   hold?: true;
   /** Sends the parts, then resets the connection. */
   breakOff?: true;
-  /** Sends the parts, then ends properly but without the end mark. */
+  /** Sends the parts, then closes properly but without the end mark. */
   noEnd?: true;
-  /** A line that is no JSON after the parts. */
+  /** Sends a line that is not JSON after the parts. */
   malformed?: true;
-  /** An error object inside the stream after the parts. */
+  /** Sends an error object in the stream after the parts. */
   streamError?: Record<string, unknown>;
 }
 
@@ -62,14 +62,14 @@ export interface RecordedRequest {
   path: string;
   headers: Record<string, string>;
   body: Record<string, unknown>;
-  /** Whether the client went away before the answer ended. */
+  /** Whether the client disconnected before the answer was complete. */
   aborted: boolean;
 }
 
 export interface ScriptHandle {
   /** Lets a held stream finish. */
   release(): void;
-  /** All parts of the script are on the wire. */
+  /** Resolves when all parts of the script are on the wire. */
   sent: Promise<void>;
 }
 
@@ -77,18 +77,18 @@ export interface ModelServer {
   url: string;
   key: string;
   requests: RecordedRequest[];
-  /** Bodies of the files it was given, as text; the n-th gets the id `file-<n>`. */
+  /** Bodies of the uploaded files, as text; the n-th gets the id `file-<n>`. */
   files: string[];
-  /** The next file is refused with this status. */
+  /** Refuses the next file with this status. */
   refuseFile(status: number): void;
   enqueue(script: Script): ScriptHandle;
-  /** What a request is answered with, whoever comes first; undefined leaves it to the queue. */
+  /** Chooses the answer by the request, regardless of order; undefined falls back to the queue. */
   answerBy(choose: (request: RecordedRequest) => Script | undefined): void;
-  /** The n-th request, counted from 1, once it is in. */
+  /** Resolves to the n-th request, counted from 1, when it has arrived. */
   waitForRequest(n: number): Promise<RecordedRequest>;
-  /** The client of the n-th request has gone away. */
+  /** Resolves when the client of the n-th request has disconnected. */
   waitForAbort(n: number): Promise<void>;
-  /** Base URL of a provider type, as the config wants it. */
+  /** Base URL of a provider type, in the form that the config expects. */
   baseUrl(type?: WireType): string;
   /** `providers`, `models` and `default_model` for `config.toml`, alias `fake/fake-1`. */
   providerConfig(options?: { type?: WireType; model?: Record<string, unknown> }): {
@@ -99,7 +99,7 @@ export interface ModelServer {
   close(): Promise<void>;
 }
 
-/** Starts it on 127.0.0.1 and a free port; `close()` resets what is still open. */
+/** Starts the server on 127.0.0.1 and a free port; `close()` resets open connections. */
 export async function startModelServer(): Promise<ModelServer> {
   const key = 'fake-key';
   const requests: RecordedRequest[] = [];
@@ -161,7 +161,7 @@ export async function startModelServer(): Promise<ModelServer> {
     }
     if (script.malformed) response.write(encoding.malformed);
     if (script.streamError) response.write(encoding.streamError(script.streamError));
-    // An empty write's callback comes after all before it are flushed.
+    // The callback of an empty write runs after all earlier writes are flushed.
     await new Promise<void>((resolve) => response.write('\n', () => resolve()));
     sent();
     if (script.breakOff) {

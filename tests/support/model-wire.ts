@@ -1,4 +1,4 @@
-/** How a scripted answer looks on each wire: events of the parts, then those of the end. */
+/** Encodes a scripted answer for each wire format: events of the parts, then the final events. */
 import type { Script, ScriptedCall } from './model-server.ts';
 
 export type WireFormat = 'chat' | 'responses' | 'anthropic' | 'google';
@@ -15,7 +15,7 @@ const named = (value: { type: string; [field: string]: unknown }) => `event: ${v
 const list = (value: string | string[] | undefined) =>
   value === undefined ? [] : Array.isArray(value) ? value : [value];
 
-/** Arguments in two pieces, to show that they are put together. */
+/** Splits the arguments into two chunks, which clients have to join. */
 function pieces(call: ScriptedCall): string[] {
   const text = typeof call.args === 'string' ? call.args : JSON.stringify(call.args ?? {});
   const half = Math.ceil(text.length / 2);
@@ -214,7 +214,7 @@ const anthropic: Encoding = {
   malformed: 'event: content_block_delta\ndata: {"type": \n\n',
 };
 
-/** Placeholder of a call's arguments. */
+/** Placeholder of a call's arguments in the encoded event. */
 const ARGUMENTS = '<arguments>';
 
 const google: Encoding = {
@@ -246,7 +246,7 @@ const google: Encoding = {
           ...(signature !== undefined && { thoughtSignature: signature }),
         },
       ]);
-      // The text is inserted unparsed: it may nest deeper than JSON can be written.
+      // Inserted as raw text: the arguments may nest deeper than JSON can be stringified.
       parts.push(event.replace(JSON.stringify(ARGUMENTS), () => args));
     }
     const usage = usageOf(script);
@@ -267,7 +267,7 @@ const google: Encoding = {
 
 export const encodings: Record<WireFormat, Encoding> = { chat, responses, anthropic, google };
 
-/** One event of any wire: those with a `type` carry it as their name. */
+/** Encodes one event of any wire format; an event with a `type` gets it as its name. */
 export function encodeEvent(event: Record<string, unknown>): string {
   return typeof event.type === 'string' ? named({ ...event, type: event.type }) : data(event);
 }

@@ -1,20 +1,20 @@
 /**
- * Mounts without rights: a program in a user and mount namespace of its own, where it may mount what nobody else sees.
- * Some systems and containers forbid it.
+ * Unprivileged mounts: runs a program in its own user and mount namespace, where its mounts are invisible to other
+ * processes. Some systems and containers forbid it.
  */
 import { spawnSync, type ChildProcess } from 'node:child_process';
 import { tmpdir } from 'node:os';
 
-/** The command that runs `command` behind `mounts`: shell commands that find `directory` as `$1`. */
+/** The command that runs `command` after `mounts`: shell commands that receive `directory` as `$1`. */
 export const inNamespace = (mounts: string, directory: string, command: string[]): string[] => {
   const script = `set -e; ${mounts}; shift; exec "$@"`;
   return ['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c', script, 'sh', directory, ...command];
 };
 
-/** A path as that program sees it, for everybody else; while the program runs. */
+/** The path by which other processes reach `path` of that program's namespace; valid while the program runs. */
 export const seenBy = (child: ChildProcess, path: string): string => `/proc/${child.pid}/root${path}`;
 
-/** Why nothing can be mounted here; undefined when it can. */
+/** Why mounts are not possible on this machine; undefined if they are. */
 export function mountsForbidden(): string | undefined {
   const [program = '', ...args] = inNamespace('mount -t tmpfs -o size=64k none "$1"', tmpdir(), ['true']);
   const { status, stderr, error } = spawnSync(program, args, { encoding: 'utf8' });

@@ -1,4 +1,4 @@
-/** A program without hooks. */
+/** An agent program without hooks. */
 import type { Hooks } from '#server/hooks/hooks.ts';
 
 export const noHooks: Hooks = { wanted: () => false, run: () => Promise.resolve({ texts: [] }) };

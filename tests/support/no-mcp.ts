@@ -1,4 +1,4 @@
-/** A program without MCP servers. */
+/** An agent program without MCP servers. */
 import type { Mcp } from '#server/mcp/mcp.ts';
 import type { WorkspaceMcp } from '#server/mcp/workspace-mcp.ts';
 

@@ -1,4 +1,4 @@
-/** A program without the web. */
+/** An agent program without web access. */
 import type { Web } from '#server/web/web.ts';
 
 const unreachable = () => Promise.reject(new Error('there is no web'));

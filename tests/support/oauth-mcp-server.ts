@@ -1,6 +1,6 @@
 /**
- * An MCP server over HTTP that wants a sign-in, and the authorization server that signs people in, on one port. A test
- * changes what they do while they run.
+ * An MCP server over HTTP that requires a sign-in, and its authorization server, on one port. A test may change their
+ * behaviour while they run.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -27,34 +27,34 @@ interface Code {
 
 export interface OAuthMcpServer {
   origin: string;
-  /** Of the MCP server. */
+  /** URL of the MCP endpoint. */
   url: string;
   behaviour: {
-    /** No sign-in is wanted. */
+    /** Requires no sign-in. */
     open: boolean;
-    /** Seconds; undefined: not told. */
+    /** `expires_in` of tokens, in seconds; undefined omits it. */
     lifetime: number | undefined;
-    /** Without it a request of MCP is refused with 403. */
+    /** Requests with a token without this scope are refused with 403. */
     neededScope: string | undefined;
-    /** Where RFC 8414 or OpenID metadata is. */
+    /** Which metadata the authorization server serves: RFC 8414 or OpenID. */
     metadata: 'oauth' | 'openid' | 'none';
-    /** Where the server describes its sign-in: at the well-known place, only where a refusal says, or nowhere. */
+    /** Location of the protected resource metadata: the well-known path, or a path that only refusals name. */
     resourceMetadata: 'well-known' | 'challenge' | 'none';
-    /** Over the documents that are served. */
+    /** Members that override those of the served documents. */
     metadataOverrides: Record<string, unknown>;
     resourceOverrides: Record<string, unknown>;
-    /** What the authorization server answers with, instead of a code. */
+    /** Error that the authorization server redirects with, instead of a code. */
     denial: { error: string; error_description?: string } | undefined;
-    /** Called for each request before all else; true: it has answered. */
+    /** Called first for each request; true if it has answered the request. */
     intercept: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined;
   };
-  /** Paths of all requests, with their method. */
+  /** `METHOD /path` of all requests. */
   requests: string[];
-  /** Parameters of each call of the token endpoint that was answered with a grant. */
+  /** Parameters of each call of the token endpoint that returned a grant. */
   tokenCalls: URLSearchParams[];
   registrations: Record<string, unknown>[];
   grants: Grant[];
-  /** The access tokens that exist are refused from now on. */
+  /** Revokes the existing access tokens. */
   expireAccess(): void;
   revokeAll(): void;
   close(): Promise<void>;
@@ -67,7 +67,7 @@ function send(response: ServerResponse, status: number, body?: unknown, headers:
   response.end(body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-/** Listens on 127.0.0.1 until the test ends. */
+/** Listens on 127.0.0.1 until the test completes. */
 export async function startOAuthMcpServer(): Promise<OAuthMcpServer> {
   const clients = new Map<string, { redirectUris: string[] }>();
   const codes = new Map<string, Code>();
@@ -114,7 +114,7 @@ export async function startOAuthMcpServer(): Promise<OAuthMcpServer> {
     if (form.get('grant_type') === 'refresh_token') {
       const before = state.grants.find(({ refresh }) => refresh === form.get('refresh_token'));
       if (!before || before.revoked) {
-        // A refresh token that is used again was stolen.
+        // Reuse of a refresh token means that it was stolen, so all grants are revoked.
         for (const one of state.grants) one.revoked = true;
         return refuse('invalid_grant');
       }
@@ -260,7 +260,7 @@ export async function startOAuthMcpServer(): Promise<OAuthMcpServer> {
   };
 }
 
-/** Follows the address to the callback, as a browser does. `url` is the address of the callback. */
+/** Follows the authorization URL to the callback, as a browser does. `url` is the address of the callback. */
 export async function signIn(authorizationUrl: string): Promise<{ status: number; page: string; url: string }> {
   const response = await fetch(authorizationUrl);
   return { status: response.status, page: await response.text(), url: response.url };

@@ -1,11 +1,11 @@
-/** Requests that a server answers without the token although it needs one, over raw sockets: for tests that there are none. */
+/** Finds requests that a server answers without the token although they require it, over raw sockets. */
 import { publicPath, type EndpointEntry } from '#utils/http/route-table.ts';
 import { until } from './patience.ts';
 import { rawExchange, rawUpgrade } from './raw-request.ts';
 import { seeded } from './random.ts';
 import { pathOf, randomRequest } from './random-targets.ts';
 
-/** Sends a request line as it stands; resolves to the whole answer. */
+/** Sends a request line verbatim; resolves to the whole answer. */
 export function requestWithoutBody(
   url: string,
   method: string,
@@ -17,7 +17,7 @@ export function requestWithoutBody(
   return rawExchange(url, `${method} ${target} HTTP/1.1\r\n${head}\r\n`, () => false);
 }
 
-/** The answer without its id and time; where no route matches, also without the target, which is repeated. */
+/** The answer without its id and time; a "no route" answer also without the target that it repeats. */
 const comparable = (answer: string) =>
   answer
     .replaceAll(/^(?:date|x-request-id):.*$|"request_id":"[^"]*"/gim, '')
@@ -31,23 +31,23 @@ const stops = (target: string) =>
     target.replaceAll(/%([0-7][0-9a-f])/gi, (_, code: string) => String.fromCharCode(parseInt(code, 16))),
   );
 
-/** Targets that name no endpoint in any method: the page, an asset that is missing, what the parsers refuse. */
+/** Targets that match no endpoint in any method: the page, a missing asset, targets that parsers refuse. */
 const ENDPOINTLESS = ['/nowhere', '/nowhere.js', '/api', '/%zz', '*', 'a+b.c-d:///'];
 
 export interface OpenRequests {
-  /** Requests and upgrades that reached more than they may without the token. */
+  /** Requests and upgrades that reached an endpoint without the token that it requires. */
   open: string[];
-  /** How many requests the token made a difference to. */
+  /** How many requests were answered differently with the token. */
   guarded: number;
-  /** How many upgrades the token opened. */
+  /** How many upgrades succeeded only with the token. */
   upgrades: number;
 }
 
 /**
  * Sends a plain request to each endpoint, and `count` random requests and upgrades, each without the token and with it.
- * Without it every answer must be 401, of the health check, or one that a target without an endpoint gets; where the
- * token makes a difference, it must be 401. A shutdown is sent without the token only; a server that obeyed would answer
- * no further request. A dev server answers 503 while it has no worker; such a request is sent again.
+ * Without it every answer must be 401, the health check's, or one that a target without an endpoint gets; if the answer
+ * differs with the token, it must be 401. A shutdown is sent without the token only; a server that obeyed it would
+ * answer no further request. A dev server answers 503 while it has no worker; such a request is repeated.
  */
 export async function openRequests(
   url: string,
@@ -66,7 +66,7 @@ export async function openRequests(
       return statusOf(answer) !== 503 && comparable(answer);
     }, `an answer to ${method} ${target}`);
 
-  /** The answers of a method that need no token. */
+  /** Answers of a method that are allowed without a token. */
   async function harmlessOf(method: string): Promise<Set<string>> {
     const known = harmless.get(method);
     if (known) return known;

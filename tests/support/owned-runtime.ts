@@ -1,10 +1,10 @@
-/** This machine's files with owners of the test's choice, which only root could give them. */
+/** The local file system with file owners that the test chooses, which otherwise only root could set. */
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import type { FileStats, Runtime } from '#server/runtime/runtime.ts';
 
 export const OWN = 1000;
 
-/** `owners` names those of paths, links not followed for `lstat`; every other file belongs to `OWN`, the effective user. */
+/** `owners` maps paths to owners (`lstat` follows no links); other files belong to `OWN`, the effective user. */
 export function createOwnedRuntime(owners: ReadonlyMap<string, number>): Runtime {
   const local = createLocalRuntime();
   const owned = (stats: FileStats, path: string): FileStats => ({

@@ -1,12 +1,12 @@
-/** Waits for what must come. Only a failure takes all the time there is, so that a busy machine makes none. */
+/** Polling with a long deadline: only a failing test waits that long, so a busy machine causes no failures. */
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Mutation tests wait less: most of their failures are events that never come. */
+/** Mutation tests wait less: most of their failures are events that never arrive. */
 export const PATIENCE_MS = Number(process.env.SERVICE_CODE_TEST_PATIENCE_MS ?? 60_000);
-/** Looks follow each other closely at first, for most of what comes comes at once. */
+/** Polling starts with short intervals, because most results are available immediately. */
 const MAX_INTERVAL_MS = 20;
 
-/** Resolves to what `check` returns as soon as it does not throw. */
+/** Polls `check`; resolves to its result as soon as it does not throw. */
 export async function eventually<T>(check: () => T | Promise<T>): Promise<T> {
   const deadline = Date.now() + PATIENCE_MS;
   for (let interval = 1; ; interval = Math.min(2 * interval, MAX_INTERVAL_MS)) {
@@ -22,7 +22,7 @@ export async function eventually<T>(check: () => T | Promise<T>): Promise<T> {
 type Truthy<T> = Exclude<T, false | '' | 0 | null | undefined>;
 const isTruthy = <T>(value: T): value is Truthy<T> => Boolean(value);
 
-/** Resolves to what `check` returns as soon as that is truthy; `what` names it if it does not come. */
+/** Polls `check`; resolves to its first truthy result. `what` names it in the timeout error. */
 export const until = <T>(check: () => T | Promise<T>, what = String(check)): Promise<Truthy<T>> =>
   eventually(async () => {
     const found = await check();

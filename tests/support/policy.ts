@@ -1,4 +1,4 @@
-/** A permission policy for tests: on this machine's files, without folders of agents unless they are given. */
+/** A permission policy for tests: on the local file system, by default without folders of agents. */
 import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
 import {
   createPermissionPolicy,

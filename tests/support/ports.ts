@@ -1,8 +1,8 @@
-/** Ports of processes under test: free ones, because other tests share the machine. */
+/** Ports for processes under test: free ones, because other tests share the machine. */
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 
-/** A port of 127.0.0.1 that no process listened on a moment ago. */
+/** A port of 127.0.0.1 that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -12,7 +12,7 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Whether a process accepts connections to the port of an address of this machine. */
+/** Whether a process accepts connections on the port of a local address. */
 export function isOpen(port: number, address = '127.0.0.1'): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, address);

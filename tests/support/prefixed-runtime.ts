@@ -1,6 +1,6 @@
 /**
- * Another machine for tests: the local one, whose files are known by paths that do not exist on it. What reaches past
- * the runtime finds nothing. Every call is counted.
+ * Simulates another machine: the local one with all paths mapped, so that code that bypasses the runtime finds no
+ * files. Every call is counted.
  */
 import { join } from 'node:path';
 import { isInside } from '#server/files/paths.ts';
@@ -8,11 +8,11 @@ import { createLocalRuntime } from '#server/runtime/local.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 
 export interface PrefixedRuntime extends Runtime {
-  /** Calls by the name of the method. */
+  /** Number of calls by method name. */
   calls: Map<string, number>;
 }
 
-/** `/x` on that machine is `<root>/x` here; `root` has its links resolved. Programs are named as they are here. */
+/** Maps `/x` of that machine to `<root>/x`; `root` has its links resolved. Program names are not mapped. */
 export function createPrefixedRuntime(root: string): PrefixedRuntime {
   const local = createLocalRuntime();
   const calls = new Map<string, number>();

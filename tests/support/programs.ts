@@ -1,4 +1,4 @@
-/** Programs of our own TypeScript that a test runs as processes: Node 20 cannot run the sources. */
+/** Builds TypeScript programs that a test runs as processes, because Node 20 cannot run TypeScript. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ export async function buildProgram(name: string, outDir: string): Promise<string
   await build({
     configFile: false,
     logLevel: 'silent',
-    // Native modules stay where they are; a program that needs them must lie below this folder's `node_modules`.
+    // Native modules are not bundled; a program with such imports has to be in a folder below `node_modules`.
     ssr: { noExternal: true, external: ['libsql'] },
     build: {
       ssr: join(import.meta.dirname, `${name}.ts`),

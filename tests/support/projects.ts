@@ -1,4 +1,4 @@
-/** The finder of projects for tests: on this machine's files, trusting nothing unless told otherwise. */
+/** The project finder for tests: on the local file system, trusts no project by default. */
 import { createProjects, type Projects, type ProjectsDeps } from '#server/project-files/projects.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 

@@ -1,12 +1,12 @@
-/** Random request targets: those of real endpoints, spelled and damaged in the ways that parsers disagree on. */
+/** Random request targets: targets of real endpoints, encoded and damaged where parsers disagree. */
 import { METHODS } from 'node:http';
 import { integer, pick, type Random } from './random.ts';
 
-/** Endpoints have these; a target with any other method reaches none. */
+/** Methods of endpoints; a target with any other method reaches none. */
 const USED = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
-/** All that Node's parser delivers as requests. */
+/** All methods that Node's parser delivers as requests. */
 const DELIVERED = METHODS.filter((method) => method !== 'CONNECT');
-/** The three forms that Node's parser delivers; it refuses every other target itself. */
+/** The three target forms that Node's parser delivers; it refuses every other form. */
 const BEGINNINGS = [
   '',
   '',
@@ -60,7 +60,7 @@ const ADDITIONS = [
 
 const encoded = (character: string): string => `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
 
-/** A path of a real endpoint, given with `:name` for its parameters. */
+/** Path of a real endpoint; `route` has `:name` for its parameters. */
 export function pathOf(random: Random, route: string): string {
   return route
     .replaceAll(/\*\*:[^/]+/g, 'a/b:download')

@@ -1,9 +1,9 @@
-/** Repeatable random choices for property tests and fuzzing. */
+/** Reproducible random choices for property tests and fuzzing. */
 
-/** Numbers from 0 up to 1. */
+/** Returns numbers from 0 up to 1. */
 export type Random = () => number;
 
-/** Mulberry32: the same seed gives the same sequence. */
+/** Mulberry32: the same seed yields the same sequence. */
 export function seeded(seed: number): Random {
   let state = seed;
   return () => {

@@ -1,4 +1,4 @@
-/** Requests as `fetch` cannot send them: own Host, raw paths, odd headers, bodies of any kind. */
+/** Requests that `fetch` cannot send: any Host, raw paths, odd headers, bodies of any kind. */
 import { request } from 'node:http';
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
@@ -14,18 +14,18 @@ export interface RawRequest {
   path: string;
   headers?: OutgoingHttpHeaders;
   body?: string | Uint8Array;
-  /** False leaves the Host header out. */
+  /** False omits the Host header. */
   setHost?: boolean;
 }
 
-/** Sends the path byte for byte; resolves when the answer is whole. */
+/** Sends the path byte for byte; resolves when the answer is complete. */
 export function rawRequest(
   url: string,
   { method = 'GET', path, headers = {}, body, setHost = true }: RawRequest,
 ): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url);
-    // A socket of its own, but kept open, so that `connection: close` in an answer is the server's wish.
+    // A separate keep-alive socket, so that `connection: close` in an answer is the server's decision.
     const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
     const options = { hostname, port, method, path, setHost, agent: false as const };
     const sent = request({ ...options, headers: { connection: 'keep-alive', ...length, ...headers } }, (answer) => {
@@ -42,7 +42,7 @@ export function rawRequest(
   });
 }
 
-/** Sends text over a socket of its own; resolves to all that the server answers until it closes or `isComplete`. */
+/** Sends text over a new socket; resolves to the answer when the socket closes or `isComplete` returns true. */
 export function rawExchange(url: string, text: string, isComplete: (answer: string) => boolean): Promise<string> {
   return new Promise((resolve) => {
     const { hostname, port } = new URL(url);
@@ -52,13 +52,13 @@ export function rawExchange(url: string, text: string, isComplete: (answer: stri
       answer += chunk.toString('latin1');
       if (isComplete(answer)) socket.destroy();
     });
-    // A reset ends the exchange as a close does: what came before it is the answer.
+    // A reset ends the exchange like a close: the answer is what arrived before it.
     socket.on('error', () => undefined);
     socket.on('close', () => resolve(answer));
   });
 }
 
-/** Sends a WebSocket upgrade; resolves to the refusal, or to the head that accepts it. */
+/** Sends a WebSocket upgrade; resolves to the refusal, or to the response head that accepts it. */
 export function rawUpgrade(url: string, target: string, headers: Record<string, string> = {}): Promise<string> {
   const all = {
     Host: new URL(url).host,

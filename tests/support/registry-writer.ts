@@ -1,6 +1,6 @@
 /**
- * A process that registers workspaces of a home as soon as it is told to, or takes the lock and keeps it; started by
- * workspaces.test.ts.
+ * A process that registers workspaces of a home, or acquires the lock and keeps it, when its parent sends a message;
+ * started by workspaces.test.ts.
  */
 import { join } from 'node:path';
 import { createLogger } from '#server/logging/log.ts';
@@ -27,7 +27,7 @@ const workspaces = createWorkspaces({
   clock: systemClock,
 });
 
-/** Registers so many, removes every third of its own. */
+/** Registers `count` workspaces and removes every third of them. */
 async function write(count: number): Promise<string> {
   for (let at = 0; at < count; at += 1) {
     const { id } = await workspaces.register(`/x/${name}-${at}`);

@@ -1,4 +1,4 @@
-/** A change lock whose owner is suspended as soon as it has acquired it, until another server has taken it over. */
+/** A change lock whose owner is suspended right after acquiring it, until another server has taken it over. */
 import { createChangeLock, type ChangeLock, type WriteFunctions } from '#server/storage/change-lock.ts';
 import { suspendableHolder } from './lease-holder.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Servers for tests. `startServer` runs the real way in, in this process, on a port and home of its own: a few
- * milliseconds. `spawnServer` runs the built output; build it first.
+ * Servers for tests. `startServer` runs the real app in this process, on its own port and home, in a few milliseconds.
+ * `spawnServer` runs the built output, which has to be built first.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -23,7 +23,7 @@ import { FORBIDDEN_MS, watchStalls } from './stalls.ts';
 const envelopeSchema = z.strictObject({
   code: z.number(),
   msg: z.string().min(1),
-  // Tests look into it freely; what it must be, the endpoint's own schema has checked.
+  // Untyped for tests; the endpoint's schema has validated it.
   data: z.json(),
   request_id: z.string(),
   details: z.json().optional(),
@@ -40,9 +40,9 @@ export interface ServerClient {
   url: string;
   token: string;
   home: string;
-  /** Sends a request with the token; `path` begins with `/api` or is below `/api/v1`. A body is sent as JSON. */
+  /** Sends a request with the token and a JSON body; `path` starts with `/api` or is relative to `/api/v1`. */
   api(method: string, path: string, body?: unknown): Promise<ApiAnswer>;
-  /** Like `fetch`, with the token, for raw answers and own headers. */
+  /** Like `fetch`, with the token, for raw answers and other headers. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   close(): Promise<void>;
 }
@@ -52,11 +52,11 @@ export interface TestServer extends ServerClient {
 }
 
 export interface TestServerOptions extends Partial<AppOptions> {
-  /** Instead of all files under `routes/`. */
+  /** Replaces all files of `routes/`. */
   endpoints?: EndpointEntry[];
-  /** Folder of the page; a missing one unless given. */
+  /** Folder of the page; default: a missing one. */
   webDirectory?: string;
-  /** Why this server may block the event loop for longer than others may, such as a body above 1 MiB. */
+  /** Why this server may block the event loop for longer than allowed, such as a body above 1 MiB. */
   mayStall?: string;
 }
 
@@ -82,7 +82,7 @@ function client(url: string, token: string): Pick<ServerClient, 'api' | 'fetch'>
   };
 }
 
-/** Starts the app and listens on 127.0.0.1 (or `host`). `close` removes the home unless it was given. */
+/** Starts the app and listens on 127.0.0.1 (or `host`). `close` removes the home unless it was passed. */
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { endpoints: entries = endpoints, webDirectory, mayStall, ...given } = options;
   const home = given.home ?? (await temporaryDirectory());
@@ -121,26 +121,26 @@ export interface SpawnedServer extends ServerClient {
   process: ChildProcess;
   /** Everything printed so far. */
   output(): string;
-  /** Ends it with a signal; resolves to the exit code. */
+  /** Stops the process with a signal; resolves to the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
 export interface SpawnOptions {
-  /** Lets the server open a browser; name a program in `env.BROWSER`. */
+  /** Allows the server to open a browser; name a program in `env.BROWSER`. */
   browser?: boolean;
   args?: string[];
   env?: NodeJS.ProcessEnv;
   home?: string;
   cwd?: string;
-  /** The program; the installed command by default. */
+  /** Path of the program; default: the installed command. */
   entry?: string;
-  /** Whom the server runs as, where the test may choose; the home must be theirs. */
+  /** User of the server process, where the test may choose; the home must belong to that user. */
   user?: { uid: number; gid: number };
-  /** Mounts that only the server sees (see `namespace.ts`): shell commands, the home is `$1`. `home` must be given. */
+  /** Shell commands for mounts that only the server sees (`namespace.ts`); `$1` is `home`, which is required. */
   mounts?: string;
-  /** How many files and sockets the server may have open. */
+  /** Limit of open files and sockets of the server. */
   descriptors?: number;
-  /** Commands of the bash that the server replaces, such as a redirection with `exec`. */
+  /** Commands of the bash that execs the server, such as a redirection with `exec`. */
   prelude?: string;
 }
 
@@ -148,7 +148,7 @@ export interface SpawnOptions {
 const COMMAND = resolve(import.meta.dirname, '../../bin/service-code.cjs');
 export const BUILT_ENTRY = resolve(import.meta.dirname, '../../.output/server/index.mjs');
 
-/** Starts the built server on a free port and waits until it says where it listens. */
+/** Starts the built server on a free port and waits until it prints its address. */
 export async function spawnServer(options: SpawnOptions = {}): Promise<SpawnedServer> {
   const {
     args = [],

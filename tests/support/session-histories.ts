@@ -1,4 +1,4 @@
-/** Random but lawful session histories: what holds for every journal is tested over them. */
+/** Random but valid session histories, over which invariants of every journal are tested. */
 import { cutOf } from '#server/agent/undo/cut.ts';
 import { undoRecords } from '#server/agent/undo/undo.ts';
 import { planOf, plans } from '#server/features/plan-mode/projection.ts';
@@ -22,24 +22,24 @@ const usage = { inputOther: 10, output: 3, inputCacheRead: 5, inputCacheCreation
 const AT = iso(1_000);
 
 export interface Driver {
-  /** Appends a lawful line or two, whatever they are; to be flushed before the next step. */
+  /** Appends one or two valid lines at random; the caller flushes before the next step. */
   step(): Promise<void>;
 }
 
-/** Drives a claimed log; ids are counted from `firstId` on. */
+/** Drives a claimed log; ids are counted up from `firstId`. */
 export function createDriver(log: SessionLog, random: Random, firstId = 0): Driver {
   let ids = firstId;
   let revisions = 0;
-  /** Of the calls of the main agent. */
+  /** Tool names of the main agent's calls, by id. */
   const names = new Map<string, string>();
-  /** The newest step of the main agent: its context forgets those that a compaction has passed. */
+  /** The newest step of the main agent, remembered here because a compaction removes it from the context. */
   let newest: { turnId: number; step: number } | undefined;
   /** The prompt whose hook runs. */
   let hooked: string | undefined;
   const chance = (share: number) => random() < share;
   const id = (kind: string) => `${kind}_${(ids += 1)}`;
   const context = (agent = 'main') => readContext(log.state.context, agent);
-  /** The plan that the main agent is at. */
+  /** The plan of the main agent while it is in plan mode. */
   function planning(): string | undefined {
     const { active, id: plan } = planOf(plans.of(log.state.features), 'main');
     return active ? plan : undefined;
@@ -76,7 +76,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
 
   const media = (): Attachment[] => (chance(0.2) ? [{ mediaType: 'image/png', name: `${id('image')}.png` }] : []);
 
-  /** What opened no prompt: nobody typed it. */
+  /** Starts a turn without a prompt. */
   function startOtherTurn(): void {
     const turnId = countersOf(log.state.counters, 'main').nextTurnId;
     const origin = { kind: 'system_trigger' as const, name: 'goal_continuation' };
@@ -84,7 +84,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
     log.append([event('main', 'turn.started', { turnId, origin }), add([message], 'input', 'turn')]);
   }
 
-  /** The next of the prompts that wait runs, or is taken back. */
+  /** Starts or aborts the next queued prompt. */
   function takeQueued(): boolean {
     const queued = [...(log.state.prompts.get('main')?.open.values() ?? [])].find(({ state }) => state === 'queued');
     if (!queued) return false;
@@ -133,7 +133,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
     ];
   }
 
-  /** The hook that a prompt waited for adds a text or not, refuses the prompt, or is aborted. */
+  /** Settles a prompt's hook: it adds a text or not, blocks the prompt, or is aborted. */
   function endHook(promptId: string): void {
     hooked = undefined;
     const hookEvent = 'UserPromptSubmit';
@@ -179,7 +179,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
     ]);
   }
 
-  /** Some of the prompts that wait go into the running turn; of one without a prompt the first becomes it. */
+  /** Steers some queued prompts into the running turn; the first becomes the prompt of a turn without one. */
   function steer(): boolean {
     const own = log.state.prompts.get('main');
     const waiting = [...(own?.open.values() ?? [])].filter(({ state }) => state === 'queued' && chance(0.8));
@@ -200,7 +200,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
 
   const steered = () => log.state.prompts.get('main')?.entering ?? [];
 
-  /** What was steered and no step has taken yet. */
+  /** Steered messages that no step has read yet. */
   function untaken(): Draft[] {
     return steered().map((message) => {
       const attachments = media();
@@ -209,7 +209,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
     });
   }
 
-  /** Tells a text in pieces, as it streams. */
+  /** Streams a text in chunks. */
   function stream(turnId: number, type: 'assistant.delta' | 'thinking.delta', whole: string): void {
     for (let at = 0; at < whole.length;) {
       const next = at + 1 + Math.floor(random() * whole.length);
@@ -267,7 +267,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
       anchor: { length, tokens: length * 10 },
     });
     if (calls.length > 0) log.append([answered]);
-    // What was steered keeps the turn going.
+    // Steered input continues the turn.
     else if (steered().length > 0) log.append([answered, ...completeStep(turnId, step, stepId)]);
     else log.append([answered, ...completeStep(turnId, step, stepId), ...endTurn(turnId)]);
   }
@@ -276,7 +276,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
     return [event('main', 'turn.step.completed', { turnId, step, stepId, usage, finishReason: 'end_turn' })];
   }
 
-  /** A turn that its user cut short, or that failed. */
+  /** Ends a turn as cancelled or failed. */
   function breakOff(turnId: number): Draft[] {
     const promptId = log.state.prompts.get('main')?.active;
     const error = { code: 'provider.api_error', message: 'no', retryable: false };
@@ -315,7 +315,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
     ];
   }
 
-  /** Aborted in mid-stream: the calls of the partial answer never enter the context. */
+  /** Aborts in mid-stream: the calls of the partial answer never enter the context. */
   function abort(turnId: number, step: number, stepId: string): void {
     const call = { id: id('call'), name: 'Bash', arguments: '{"comm' };
     if (chance(0.7)) {
@@ -340,7 +340,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
     ]);
   }
 
-  /** The plan is kept before it is shown. */
+  /** The plan revision is recorded before the plan is presented. */
   function reviewOf(plan: string): Display {
     revisions += 1;
     const fields = { version: revisions, path: `/plans/${plan}.md`, sha256: 'a'.repeat(64), bytes: 10 };
@@ -425,7 +425,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
     const todos = wrote ? { todos: [{ title: `todo ${ids}`, status: 'pending' }] } : {};
     const x = { ...todos, ...files, ...delivered, note: 'n' };
     const changes = name === 'EnterPlanMode' || (name === 'ExitPlanMode' && chance(0.7)) ? [planChange()] : [];
-    // One that waited in the foreground, or left its work to the background.
+    // A task that ran in the foreground until now, or was left running in the background.
     const begun = chance(0.15) ? startTask(toolCallId) : [];
     log.append([...begun, ...changes, event('main', 'tool.result', { turnId, toolCallId, output, ...failed }, x)]);
   }
@@ -483,7 +483,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
     } else respond(turnId, step, stepId);
   }
 
-  /** Takes back as many turns as it may, up to a few. */
+  /** Undoes one to three turns, at most as many as can be undone. */
   function undo(): void {
     const { entries } = context();
     const most = entries.filter(({ checkpoint }) => checkpoint).length;
@@ -491,7 +491,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
     if (count > 0) log.append(undoRecords(context(), cutOf(context(), count).start, count, ''));
   }
 
-  /** Between turns, or between the steps of one; it may come to nothing. */
+  /** Compacts between turns, or between the steps of one; may be cancelled. */
   async function compact(turnId?: number): Promise<void> {
     const { entries } = context();
     if (entries.length < 3) return;
@@ -511,7 +511,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
       log.append([event('main', 'compaction.cancelled', {}, { cause: 'failed' })]);
       return;
     }
-    // What comes meanwhile stays behind the summary.
+    // Messages that arrive meanwhile follow the summary.
     if (chance(0.2)) log.append([add([notification()], 'input')]);
     const counts = { compactedCount: entries.length, tokensBefore: 100, tokensAfter: 9 };
     log.append([
@@ -529,7 +529,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
   const running = () =>
     runningTasks(log.state.tasks).filter(({ agent, info }) => agent === 'main' && info.kind !== 'agent');
 
-  /** A background task, begun by a call or by one that nobody remembers. */
+  /** Starts a background task, with or without a parent call. */
   function startTask(call?: string): Draft[] {
     const base = { description: 'build', status: 'running' as const, detached: true, startedAt: 1, endedAt: null };
     const parent = call === undefined ? {} : { parentToolCallId: call };
@@ -597,7 +597,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
     ];
   }
 
-  /** What its agent was not told yet, at a step or as a turn of its own. */
+  /** Notices of tasks that the agent has not received yet, at a step or as a turn. */
   function tell(enters: 'turn' | 'step'): Draft[] {
     return untoldTasks(log.state, 'main')
       .slice(0, enters === 'turn' ? 1 : Infinity)
@@ -619,14 +619,14 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
 
   const openSubagents = () => [...log.state.status.subagents.keys()];
 
-  /** One of those that were started goes on, or another one starts. */
+  /** Continues a started subagent or starts another one. */
   function subagent(): void {
     const [open] = openSubagents();
     if (open !== undefined && chance(0.7)) workOn(open);
     else startSubagent();
   }
 
-  /** A new one, at times with a copy of the conversation, or an earlier one with another task. */
+  /** Starts a new agent, sometimes with a copy of the conversation, or an earlier one with another task. */
   function startSubagent(): void {
     const { agents, subagents } = log.state.status;
     const [resumed] = [...agents].find(([one, { birth, turn }]) => birth && !turn && !subagents.has(one)) ?? [];
@@ -668,7 +668,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
         parentToolCallId: call ?? '',
         description: `look ${ids}`,
         runInBackground: background,
-        // Without a task it is a member of a swarm.
+        // A subagent without a task is a member of a swarm.
         ...(named ? { taskId } : { swarmIndex: 1 + (ids % 3) }),
       }),
       event('main', 'subagent.started', { subagentId: agent }),
@@ -694,7 +694,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
     return [event('main', 'task.started', { info }), event('main', 'background.task.started', { info })];
   }
 
-  /** Its turn goes on, then it ends, with its task where it has one. */
+  /** Continues the agent's turn, then ends it, and its task if it has one. */
   function workOn(agent: string): void {
     const turn = turnOf(agent);
     if (!turn && chance(0.2)) {
@@ -775,7 +775,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
     else log.append([add([notification()], 'input')]);
   }
 
-  /** The goal is set, counted, moved, reached or cancelled. */
+  /** Sets, counts, moves, completes or cancels the goal. */
   function goal(): void {
     const state = goalProjection.of(log.state.features);
     const present = goalAt(state, 5_000);
@@ -829,7 +829,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
   return { step };
 }
 
-/** Claims the log and appends a birth and `lines` random lines, each flushed. */
+/** Claims the log and appends an `agent.created` and `lines` random lines, each flushed. */
 export async function drive(
   log: SessionLog,
   seed: number,

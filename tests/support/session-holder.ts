@@ -1,4 +1,4 @@
-/** A process that holds a session in mid-turn until it is killed; started by session-log.test.ts. */
+/** A process that keeps a session in mid-turn until it is killed; started by session-log.test.ts. */
 import { systemClock } from '#server/clock.ts';
 import { event } from '#server/journal/records.ts';
 import { openSessionLog } from '#server/journal/session-log.ts';

@@ -1,4 +1,4 @@
-/** Session logs in a temporary folder, with everything they told. */
+/** Session logs in a temporary folder, with everything they publish, log and report. */
 import { access, constants, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,13 +15,13 @@ export interface OpenedLog {
   log: SessionLog;
   dir: string;
   frames: EventFrame[];
-  /** The durable frames as clients got them. */
+  /** The durable frames as clients receive them. */
   durable(): string[];
   failures: ServiceError[];
   warnings: string[];
 }
 
-/** Where Linux keeps files in memory: what writes thousands of small ones there waits for no disk. */
+/** Linux's file system in memory: writing thousands of small files there does not wait for a disk. */
 const MEMORY = '/dev/shm';
 
 export async function temporaryFolder({ inMemory = false } = {}): Promise<{ path: string; remove(): Promise<void> }> {
@@ -63,7 +63,7 @@ export function logOptions(dir: string, extra: Partial<SessionLogOptions> = {}) 
   return { options, told: { dir, frames, durable: () => texts, failures, warnings } };
 }
 
-/** Opens the log of a folder, which is made when it is missing. */
+/** Opens the log of a folder; creates the folder if it is missing. */
 export async function openLog(dir: string, extra: Partial<SessionLogOptions> = {}): Promise<OpenedLog> {
   await mkdir(dir, { recursive: true });
   const { options, told } = logOptions(dir, extra);

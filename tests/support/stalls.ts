@@ -1,6 +1,6 @@
 /**
- * Watches the event loop while a test server runs. Server and test share this process, so a sampling profile tells
- * whose code ran: what tests, their tools and the loading of modules took is not the server's.
+ * Watches the event loop while a test server runs. Server and test share this process, so a sampling profile attributes
+ * the time: tests, their tools and module loading are excluded.
  */
 import { readFileSync } from 'node:fs';
 import { Session, type Profiler } from 'node:inspector';
@@ -10,34 +10,34 @@ import { pathToFileURL } from 'node:url';
 
 const TICK_MS = 10;
 /**
- * From here on a stall is told. To ask the profile whose it was and to begin another takes longer than starting a server,
- * so the whole check looks at less.
+ * Stalls from this duration on are reported. Reading the profile and starting another takes longer than starting a
+ * server, so the whole check uses a higher limit.
  */
 const SHOWN_MS = process.env.SERVICE_CODE_STALLS === 'fail' ? 100 : 50;
-/** From here on it fails the test, where `SERVICE_CODE_STALLS` is `fail`: a busy machine stretches what takes half of it. */
+/** Stalls from this duration on fail the test if `SERVICE_CODE_STALLS` is `fail`: a busy machine doubles durations. */
 export const FORBIDDEN_MS = 150;
 const SAMPLE_US = 5000;
 
 export interface Stall {
-  /** CPU of the server's code, milliseconds. */
+  /** CPU milliseconds of the server's code. */
   ms: number;
-  /** Where most of them were spent: functions with their places, the innermost first. */
+  /** The stack where most of them were spent: functions with their locations, innermost first. */
   where: string;
 }
 
 const root = `${resolve(import.meta.dirname, '../..')}${sep}`;
-/** Hands each request to the server. */
+/** The file that passes each request to the server; it is neither a test nor the server. */
 const HARNESS = 'tests/support/server.ts';
 const own = /^(server|utils|routes|plugins)\//;
-/** Loaded once in a process: the first import of an SDK, of a route. */
+/** Module loading, paid a single time per process: the first import of an SDK or a route. */
 const loading = /^node:internal\/modules\/|\/(vite|vitest)\/dist\/.*(module-runner|module-evaluator|startModuleRunner)/;
-/** The documents are made once, at their first request; replies are checked against their schemas in tests only. */
+/** Documents are generated once, on first request; only tests check replies against their schemas. */
 const isExcused = ({ place, name }: ProfileNode) =>
   /^(utils\/documents\/|routes\/(asyncapi|openapi)\.json)/.test(place) || name === 'assertReply';
 const tools =
   /^(tests|bench)\/|node_modules\/(vitest|@vitest|vite|chai|ajv|@asyncapi|expect-type)\/|^node:internal\/deps\/undici/;
 
-/** Path from the project's root; other URLs as they are. */
+/** Path relative to the project's root; other URLs unmodified. */
 const placeOf = (url: string) => url.replace(pathToFileURL(root).href, '').replace(root, '').replace(/\?.*$/, '');
 
 /** The stack of a sample, the innermost frame first. */
@@ -56,14 +56,14 @@ interface ProfileNode {
 
 function isServers(stack: readonly ProfileNode[]): boolean {
   if (stack.some((frame) => loading.test(frame.place) || isExcused(frame))) return false;
-  // Who called: a test that calls the server's code in a loop of its own blocks by itself.
+  // The outermost caller decides: a test that calls the server's code in a loop blocks the event loop itself.
   const outermost = stack.findLast(({ place }) => place !== HARNESS && (own.test(place) || tools.test(place)));
   if (outermost) return own.test(outermost.place);
-  // A library that was called back, such as an SDK that reads its stream.
+  // A callback of a library, such as an SDK that reads its stream.
   return stack.some(({ place }) => place.includes('node_modules/'));
 }
 
-/** What the server did between two moments of the monotonic clock, in microseconds. */
+/** The server's share between two moments of the monotonic clock, in microseconds. */
 function serversPart(profile: Profiler.Profile, from: number, to: number): { share: number; where: string } {
   const nodes = new Map<number, ProfileNode>();
   const parents = new Map(profile.nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])));
@@ -102,7 +102,7 @@ function serversPart(profile: Profiler.Profile, from: number, to: number): { sha
 
 const nowUs = () => Number(process.hrtime.bigint() / 1000n);
 
-/** CPU of the thread that runs JavaScript, µs, where the system tells it; collections run in others, too. */
+/** CPU of the JavaScript thread in µs; where the system does not report it, of all threads of the process. */
 export function cpuUs(): number {
   try {
     return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')[0]) / 1000;
@@ -112,7 +112,7 @@ export function cpuUs(): number {
   }
 }
 
-/** A time between two ticks that was long; whose it was, the profile tells when a server closes. */
+/** A long interval between two ticks; the profile attributes it when a server closes. */
 interface Window {
   fromUs: number;
   toUs: number;
@@ -127,7 +127,7 @@ let last = { wall: 0, cpu: 0 };
 let unread: Window[] = [];
 const read: (Stall & { atUs: number })[] = [];
 
-/** To start a profile costs more than to keep it: it goes on from one server of this process to the next. */
+/** Starts the profile unless it runs: starting is more expensive than continuing, so servers of a process share it. */
 function startProfile(): void {
   if (profiling) return;
   profiling = true;
@@ -161,11 +161,11 @@ function tick(): void {
 
 /** Watches until `stop`, which returns the stalls of the server's code: wall time that was CPU time as well. */
 export async function watchStalls(): Promise<{ stop(): Stall[] }> {
-  // Counted before anything is waited for: the end of another server's watch must not end the profile.
+  // Incremented before the first await, so that another server's `stop` does not stop the profile.
   watches += 1;
   if (!profiling) {
     startProfile();
-    // The profile lists all code there is in the next turns of the loop.
+    // The profiler enumerates all loaded code in the next turns of the loop.
     await delay(3 * TICK_MS);
   }
   last = { wall: nowUs(), cpu: cpuUs() };
@@ -174,7 +174,7 @@ export async function watchStalls(): Promise<{ stop(): Stall[] }> {
   let stopped: Stall[] | undefined;
   return {
     stop() {
-      // A server that is closed twice has one watch.
+      // `stop` is idempotent: a server may be closed twice.
       if (stopped) return stopped;
       tick();
       watches -= 1;

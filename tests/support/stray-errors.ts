@@ -1,4 +1,4 @@
-/** A process in which errors escape; started by crash-guard.test.ts, it tells its log lines and that it lives. */
+/** Throws uncaught errors; started by crash-guard.test.ts. Sends its log lines; answers any message with `alive`. */
 import { guardAgainstCrashes } from '#server/cli/crash-guard.ts';
 import { createLogger } from '#server/logging/log.ts';
 

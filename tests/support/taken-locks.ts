@@ -1,4 +1,4 @@
-/** File locks of the session index that another process owns, as if the system granted none. Linux only. */
+/** Acquires file locks of the session index in another process, as if the system granted none. Linux only. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
@@ -8,21 +8,21 @@ import { expect, onTestFinished } from 'vitest';
 interface LockedBytes {
   path: string;
   start: number;
-  /** 0 is all. */
+  /** 0 locks the whole file. */
   length: number;
 }
 
-/** Those that every use of the index checks. */
+/** The lock that every use of the index checks. */
 export const checkedBytes = (home: string): LockedBytes => ({
   path: join(home, 'cache/index-locks'),
   start: 0,
   length: 0,
 });
 
-/** Those of readers of a database, which SQLite tries to get for 10 s. */
+/** The locks of a database's readers, which SQLite retries for 10 s. */
 export const readersBytes = (database: string): LockedBytes => ({ path: `${database}-shm`, start: 123, length: 5 });
 
-/** Takes the locks, of files that it creates; returns a function that releases them. They end with the test at the latest. */
+/** Locks the files, creating them, until the returned function is called or the test completes. */
 export async function takeLocks(...taken: LockedBytes[]): Promise<() => void> {
   for (const { path } of taken) await mkdir(dirname(path), { recursive: true });
   const script = `

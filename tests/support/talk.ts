@@ -1,4 +1,4 @@
-/** One session of a world with its events: what tests of turns are written with. */
+/** One session of a world with its events, for tests of turns. */
 import type { Script } from './model-server.ts';
 import type { World } from './world.ts';
 import type { ReceivedFrame, WsClient } from './ws-client.ts';
@@ -12,18 +12,18 @@ export interface Talk {
   /** `/sessions/<id>` */
   path: string;
   events: WsClient;
-  /** Puts the model's answers in the queue and submits a text prompt. */
+  /** Enqueues the model's answers and submits a text prompt. */
   prompt(text: string, scripts?: Script[], more?: Record<string, unknown>): Promise<Prompt>;
-  /** As `prompt`, then waits until it has settled. */
+  /** Like `prompt`, then waits until it has settled. */
   turn(text: string, scripts?: Script[], more?: Record<string, unknown>): Promise<Turn>;
-  /** The event that ended a prompt: `prompt.completed` or `prompt.aborted`. */
+  /** The event that settled a prompt: `prompt.completed` or `prompt.aborted`. */
   settled(promptId: string): Promise<ReceivedFrame>;
-  /** The n-th approval of the session, counted from 1, once it is asked. */
+  /** The n-th approval of the session, counted from 1, when it has been requested. */
   approval(n?: number): Promise<Approval>;
   answer(approvalId: string, body: Record<string, unknown>): Promise<unknown>;
   /** Durable frames of a type, in order. */
   all(type: string): ReceivedFrame[];
-  /** `n` durable frames of a type have come; returns the last of them. */
+  /** Resolves when `n` durable frames of a type have arrived; returns the last of them. */
   nth(type: string, n: number): Promise<ReceivedFrame>;
   messages(): Promise<Message[]>;
   status(): Promise<SessionStatus>;
@@ -41,18 +41,18 @@ export interface Turn {
 export const call = (name: string, args: unknown, id?: string): NonNullable<Script['calls']>[number] =>
   id === undefined ? { name, args } : { name, args, id };
 
-/** A response with one call, and another that ends the turn. */
+/** A response with one call, and another that completes the turn. */
 export const callThenText = (name: string, args: unknown): Script[] => [
   { calls: [call(name, args)] },
   { text: 'Done.' },
 ];
 
-/** Opens a session and watches it from its first event on. */
+/** Opens a session and watches it from its first event. */
 export async function startTalk(world: World, body?: Record<string, unknown>): Promise<Talk> {
   return resumeTalk(world, await world.session(body));
 }
 
-/** Watches a session that exists, from its first event on. */
+/** Watches an existing session from its first event. */
 export async function resumeTalk(world: World, session: Session): Promise<Talk> {
   const events = await world.watch(session.id);
   const path = `/sessions/${session.id}`;

@@ -1,4 +1,4 @@
-/** Tasks for tests of what runs as one. */
+/** Background tasks for tests. */
 import { systemClock, type Clock } from '#server/clock.ts';
 import type { Draft } from '#server/journal/records.ts';
 import { createTasks, KILL_GRACE_MS, type Tasks, type TaskSettings } from '#server/tasks/tasks.ts';
@@ -11,7 +11,7 @@ export const defaultTaskSettings: TaskSettings = {
   keepAliveOnExit: false,
 };
 
-/** Of a session without a journal; `records` gets what they would append. */
+/** Tasks of a session without a journal; `records` collects what they would append. */
 export function tasksOf(
   dir: string,
   settings: Partial<TaskSettings> = {},

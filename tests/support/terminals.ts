@@ -1,10 +1,10 @@
-/** Terminals of a test's server, as a client sees them. */
+/** Terminals of a test's server, from a client's view. */
 import { z } from 'zod';
 import { terminalSchema, type Terminal } from '#schema/terminal.ts';
 import type { World } from './world.ts';
 import type { Ack, ReceivedFrame, WsClient } from './ws-client.ts';
 
-/** The same for every user of the machine. */
+/** A shell that behaves the same for every user of the machine. */
 export const PLAIN_SHELL = '/bin/sh';
 
 export async function openTerminal(world: World, sessionId: string, body: object = {}): Promise<Terminal> {
@@ -23,7 +23,7 @@ export interface Viewed {
   /** All output so far. */
   text(): string;
   send(type: 'attach' | 'detach' | 'input' | 'resize' | 'close', payload?: object): Promise<Ack>;
-  /** Waits for output that matches, whatever frames it came in. */
+  /** Waits for output that matches, across frames. */
   until(pattern: RegExp): Promise<void>;
   /** Waits for the last frame; returns its code. */
   exit(): Promise<unknown>;
@@ -31,7 +31,7 @@ export interface Viewed {
 
 const outputPayload = z.object({ data: z.string() });
 
-/** A terminal through one connection; not attached yet. */
+/** A terminal over one connection; not attached yet. */
 export function viewTerminal(client: WsClient, { session_id, id: terminal_id }: Terminal): Viewed {
   const own = (frame: ReceivedFrame) => frame.terminal_id === terminal_id;
   const frames = () => client.frames.filter(own);

@@ -1,4 +1,4 @@
-/** A client that follows a session's transcripts over its own connections, and keeps what it was sent. */
+/** A client that follows a session's transcripts across reconnects and stores what it received. */
 import { expect } from 'vitest';
 import { transcriptPageSchema } from '#schema/transcript.ts';
 import {
@@ -14,14 +14,14 @@ import { connect, type ReceivedFrame, type WsClient } from './ws-client.ts';
 
 export type TranscriptFrame = TranscriptReset | TranscriptBatch;
 
-/** The payload of a transcript frame of the session. */
+/** The payload if the frame is a transcript frame of the session. */
 export function transcriptFrame(frame: ReceivedFrame, sessionId: string): TranscriptFrame | undefined {
   if (frame.session_id !== sessionId) return undefined;
   if (frame.type === 'transcript.reset') return transcriptResetSchema.parse(frame.payload);
   return frame.type === 'transcript.ops' ? transcriptBatchSchema.parse(frame.payload) : undefined;
 }
 
-/** All transcript frames of a session that came over a connection. */
+/** All transcript frames of a session received over a connection. */
 export const transcriptFrames = (client: WsClient, sessionId: string): TranscriptFrame[] =>
   client.frames.flatMap((frame) => transcriptFrame(frame, sessionId) ?? []);
 
@@ -43,18 +43,18 @@ export const opsOf = async (world: World, id: string, since: number, agentId = '
 
 export interface TranscriptFollowing {
   readonly feed: TranscriptFeed;
-  /** The connection of the moment. */
+  /** The current connection. */
   readonly client: WsClient;
-  /** What failed; empty unless something did. */
+  /** Collected failures; empty if all went well. */
   readonly failures: unknown[];
-  /** Opens a new connection in place of the present one. */
+  /** Replaces the current connection with a new one. */
   reconnect(): Promise<void>;
-  /** Resolves when the agent's state contains a batch: unless one is named, the last one that there is now. */
+  /** Resolves when the agent's state contains batch `seq`; default: the last one that exists now. */
   caughtUp(agentId?: string, seq?: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Connects; follows nothing yet. */
+/** Connects; subscribes to no agent yet. */
 export async function followTranscripts(world: World, sessionId: string, pageSize = 5): Promise<TranscriptFollowing> {
   const failures: unknown[] = [];
   let client = await open();

@@ -5,7 +5,7 @@ import type { Text } from '#server/journal/texts.ts';
 
 const usage = { inputOther: 10, output: 3, inputCacheRead: 5, inputCacheCreation: 1 };
 
-/** The birth of the main agent, and what it is set to. */
+/** Creation of the main agent, and its configuration. */
 export const agentConfig = (): Draft[] => [
   event('main', 'agent.created', {}, { kind: 'main' }),
   internal('main', 'agent.config', { model: 'm1', permission: 'manual', maxContextTokens: 100_000 }),

@@ -1,4 +1,4 @@
-/** Reading transcripts in tests, and comparing them. */
+/** Reads and compares transcripts in tests. */
 import type { TranscriptPage } from '#schema/transcript.ts';
 import type { TranscriptOp } from '#schema/transcript-ops.ts';
 import { applyOps } from '#server/transcript/reducer/apply.ts';
@@ -12,7 +12,7 @@ import {
   type TranscriptState,
 } from '#server/transcript/reducer/state.ts';
 
-/** The state that a client builds of a page. */
+/** The state that a client builds from a page. */
 export function stateOfPage(page: TranscriptPage): TranscriptState {
   const { agent_id, has_more, items, tasks, interactions, attachments, todos, prompts, meta } = page;
   const snapshot = { items, tasks, interactions, attachments, todos, prompts, meta, hasMoreOlder: has_more };
@@ -21,14 +21,14 @@ export function stateOfPage(page: TranscriptPage): TranscriptState {
   return state;
 }
 
-/** The state of a client that applied these from the beginning. */
+/** The state of a client that applied all of `ops`. */
 export function stateOfOps(ops: readonly TranscriptOp[]): TranscriptState {
   const state = emptyTranscript();
   applyOps(state, ops);
   return state;
 }
 
-/** As lists; maps by id, without what a page does not list either. */
+/** The state as sorted lists, without the entities that a page omits. */
 export function listed({ items, tasks, interactions, attachments, todos, prompts, meta, pending }: HeldState) {
   const used = new Set(items.flatMap(attachmentsOf));
   return {
@@ -56,8 +56,8 @@ const attachmentsOf = (item: HeldItem): string[] =>
     : [];
 
 /**
- * What is the same however a transcript was read: without what only lives in a process, texts that are empty, and the
- * calls of attempts that failed, which were never recorded; frames in the order of a fresh read.
+ * The part of a state that does not depend on how the transcript was read: without in-memory members, empty texts, and
+ * the calls of failed attempts, which were never recorded; frames in the order of a fresh read.
  */
 export function canonical(state: HeldState) {
   const { meta, prompts: _prompts, items, ...rest } = listed(state);
@@ -79,7 +79,7 @@ function settledStep(step: HeldStep): HeldStep {
   return { ...step, frames: kept.map(withoutStream).toSorted((a, b) => rank(a) - rank(b)) };
 }
 
-/** Its step failed, or was interrupted before its next attempt; every other call gets a result. */
+/** The step failed, or was interrupted before its next attempt; every other call gets a result. */
 const isOfFailedAttempt = ({ state }: HeldStep, { input, output }: HeldToolFrame) =>
   state === 'failed' || (state === 'interrupted' && input === undefined && output === undefined);
 
@@ -89,5 +89,5 @@ function withoutStream(frame: HeldFrame): HeldFrame {
   return rest;
 }
 
-/** Written frames by their numbers, calls behind them in their order. */
+/** Sort key: text frames by their numbers, then calls in their order. */
 const rank = (frame: HeldFrame) => (frame.kind === 'tool' ? Infinity : Number(/\d+$/.exec(frame.frameId)?.[0]));

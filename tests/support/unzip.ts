@@ -1,10 +1,10 @@
-/** Reads a zip archive as its own end tells of it: small ones, whole in memory. */
+/** Reads a small zip archive in memory, by its central directory. */
 import { inflateRawSync } from 'node:zlib';
 
 const END = 0x06054b50;
 const STORED = 0;
 
-/** Names and contents, in the order of the archive. */
+/** Contents by name, in the order of the archive. */
 export function unzip(archive: Buffer): Map<string, Buffer> {
   let end = archive.length - 22;
   while (end >= 0 && archive.readUInt32LE(end) !== END) end -= 1;

@@ -5,13 +5,13 @@ import type { ServerClient } from './server.ts';
 export interface UploadForm {
   content?: string | Uint8Array<ArrayBuffer>;
   filename?: string;
-  /** Of the part; `text/plain` unless given. */
+  /** Content type of the part; default: `text/plain`. */
   type?: string;
-  /** Further fields, behind the file. */
+  /** Further fields, after the file. */
   fields?: Record<string, string>;
 }
 
-/** Uploads one file; fails unless it is taken. */
+/** Uploads one file; fails unless it is accepted. */
 export async function upload(server: ServerClient, given: UploadForm = {}): Promise<Upload> {
   const { content = 'hello', filename = 'a.txt', type = 'text/plain', fields = {} } = given;
   const body = new FormData();

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { onTestFinished, vi } from 'vitest';
 
-/** Inodes of the files and directories that are synced from now on, in order; until the test ends. */
+/** Records the inodes of the files and directories that are synced from now until the test completes, in order. */
 export async function watchSyncs(): Promise<number[]> {
   const handle = await open(import.meta.filename, 'r');
   const prototype = Object.getPrototypeOf(handle) as typeof handle;

@@ -1,6 +1,6 @@
 /**
- * A host for tests of fetches: a real server on 127.0.0.1, and a network in which names lead to it and this one address
- * counts as public. A proxy of whoever runs the tests is left out meanwhile.
+ * A host for tests of fetches: a real server on 127.0.0.1, and a network that resolves names to it and treats this one
+ * address as public. A proxy of the user's environment is ignored meanwhile.
  */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,9 +18,9 @@ export type HostAnswer = (request: HostRequest, response: ServerResponse, raw: I
 
 export interface WebHost {
   port: number;
-  /** Every request so far; tests may empty it. */
+  /** All requests so far; tests may empty it. */
   requests: HostRequest[];
-  /** What a path is answered with; without an answer it is 404. */
+  /** Sets the answer of a path; without one the answer is 404. */
   on(path: string, answer: HostAnswer): void;
   close(): Promise<void>;
 }
@@ -54,13 +54,13 @@ export async function startWebHost(): Promise<WebHost> {
   };
 }
 
-/** An answer of one type, whole. */
+/** A complete answer with one content type. */
 export const sends =
   (body: string | Uint8Array, headers: Record<string, string> = { 'content-type': 'text/html; charset=utf-8' }) =>
   (_request: HostRequest, response: ServerResponse) =>
     void response.writeHead(200, headers).end(body);
 
-/** Names below `.test` lead to this machine, whose address 127.0.0.1 counts as public; everything else is as it is. */
+/** Names in `.test` resolve to 127.0.0.1, which is treated as public; all other names resolve as usual. */
 export const testNetwork: Network = {
   resolve: async (name) => {
     if (!name.endsWith('.test')) throw new Error(`getaddrinfo ENOTFOUND ${name}`);

@@ -1,6 +1,6 @@
 /**
- * What most API tests start from: a real server in this process, a scripted model behind it, and a project folder under
- * git. Sessions are made in that folder.
+ * The usual fixture of API tests: a real server in this process, a scripted model, and a project folder under git, in
+ * which sessions are created.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
@@ -21,16 +21,16 @@ export interface World {
   /** A git work tree with one file `a.txt` ("hello\n"). */
   project: string;
   api: TestServer['api'];
-  /** As `api`, and fails unless the code is 0. */
+  /** Like `api`; fails unless the code is 0. */
   ok(method: string, path: string, body?: unknown): Promise<ApiAnswer['data']>;
   session(body?: Record<string, unknown>): Promise<Session>;
-  /** Submits a text prompt; the scripted answers must be enqueued before. */
+  /** Submits a text prompt; the test has to enqueue the scripted answers before. */
   prompt(sessionId: string, text: string, more?: Record<string, unknown>): Promise<Prompt>;
   snapshot(sessionId: string): Promise<Snapshot>;
   /** All messages, oldest first. */
   messages(sessionId: string): Promise<Message[]>;
   approvals(sessionId: string): Promise<Approval[]>;
-  /** A WebSocket that receives the session's events from its first one on. */
+  /** A WebSocket that receives the session's events from the first one. */
   watch(sessionId: string): Promise<WsClient>;
   /** Stops the server and starts another on the same home; `between` runs while none does. */
   restart(between?: () => Promise<void>): Promise<void>;
@@ -38,15 +38,15 @@ export interface World {
 }
 
 export interface WorldOptions extends TestServerOptions {
-  /** Further tables of `config.toml`. */
+  /** Additional tables of `config.toml`. */
   config?: Record<string, unknown>;
   /** Members of the model record. */
   modelRecord?: Record<string, unknown>;
-  /** Further models of the same provider, by alias. */
+  /** Additional models of the same provider, by alias. */
   models?: Record<string, Record<string, unknown>>;
 }
 
-/** Starts everything; `close` removes it again. */
+/** Starts everything; `close` stops and removes it. */
 export async function startWorld({
   config = {},
   modelRecord,
@@ -68,7 +68,7 @@ export async function startWorld({
   const document = { ...provided, ...config };
   await writeFile(join(home, 'config.toml'), stringify(document));
   const clients: WsClient[] = [];
-  // A turn sees what the test wrote just before.
+  // A turn reads the instructions that the test wrote just before.
   const serverOptions = { instructionsMaxAgeMs: 0, ...options, home };
   let server = await startServer(serverOptions);
 

@@ -1,6 +1,6 @@
 /**
- * A WebSocket client for tests. Every frame it receives is checked against the server's own `/asyncapi.json`: the first
- * one that does not match fails whatever the test waits for next, and `close()` at the latest.
+ * A WebSocket client for tests. Every received frame is checked against the server's `/asyncapi.json`: the first
+ * mismatch fails the test's next wait, and `close()` at the latest.
  */
 import { WebSocket } from 'ws';
 import { z } from 'zod';
@@ -33,29 +33,29 @@ export interface WsClient {
   readonly hello: ReceivedFrame;
   /** All frames received, in order, the hello first. */
   readonly frames: readonly ReceivedFrame[];
-  /** The subprotocol that the server chose; empty when none. */
+  /** The subprotocol that the server chose; empty if none. */
   readonly protocol: string;
-  /** Sends a request frame and waits for its ack. An id is added unless given. */
+  /** Sends a request frame and waits for its ack. Adds an id if there is none. */
   send(frame: { type: string; id?: string | number; payload?: unknown }): Promise<Ack>;
-  /** Sends anything, as a text frame or, if bytes, as a binary one. */
+  /** Sends a string as a text frame, bytes as a binary frame. */
   sendRaw(data: string | Uint8Array): void;
-  /** The first frame, received already or yet to come, that `predicate` is true for. */
+  /** The first frame, past or future, for which `predicate` returns true. */
   waitFor(predicate: (frame: ReceivedFrame) => boolean): Promise<ReceivedFrame>;
-  /** Called with each frame that comes from here on. */
+  /** Calls `listener` with each frame from now on. */
   onFrame(listener: (frame: ReceivedFrame) => void): void;
-  /** Frames of one session's stream, volatile ones left out. */
+  /** Durable frames of one session's stream. */
   durable(sessionId: string): ReceivedFrame[];
-  /** Stops and resumes reading from the socket. */
+  /** Pauses and resumes reading from the socket. */
   pause(): void;
   resume(): void;
-  /** Ends the connection and fails if any frame did not match its schema. */
+  /** Closes the connection and fails if any frame did not match its schema. */
   close(): Promise<void>;
-  /** Code and reason of the connection's end, whoever ended it. */
+  /** Code and reason of the close, by either side. */
   readonly closed: Promise<{ code: number; reason: string }>;
 }
 
 export interface ConnectOptions {
-  /** Sent in the Authorization header; the server's own unless given. Null: none. */
+  /** Sent in the Authorization header; default: the server's token. Null sends none. */
   token?: string | null;
   protocols?: string[];
   headers?: Record<string, string>;
@@ -63,7 +63,7 @@ export interface ConnectOptions {
   path?: string;
 }
 
-/** What an upgrade was refused with. */
+/** The response that refused an upgrade. */
 export class RefusedUpgrade extends Error {
   readonly status: number;
   readonly headers: NodeJS.Dict<string | string[]>;
@@ -92,7 +92,7 @@ export async function connect(
   const requested = new Map<string | number, string>();
   const listeners = new Set<() => void>();
   const followers = new Set<(frame: ReceivedFrame) => void>();
-  /** The first frame that is not as documented. */
+  /** The first frame that does not match the document. */
   let violation: Error | undefined;
   let ended: Error | undefined;
   let nextId = 0;
@@ -104,7 +104,7 @@ export async function connect(
     else if (sessionId !== undefined) schemas.check('session_event', frame);
     else if (type === 'ack') {
       const request = requested.get(id ?? '');
-      // What was sent raw is the test's affair; unknown frame types can only be refused.
+      // Raw frames are not checked; an unknown frame type can only be refused.
       if (request !== undefined && (frame.code === 0 || schemas.has(`${request}_ack`))) {
         schemas.check(`${request}_ack`, frame);
       }
