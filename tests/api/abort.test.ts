@@ -15,21 +15,21 @@ afterAll(() => world.close());
 
 const abort = (talk: Talk, id = 'p0') => world.ok('POST', `${talk.path}/prompts/${id}:abort`);
 
-/** Submits a prompt that the model has got and never answers. */
+/** Submits a prompt whose request the model receives and never answers. */
 async function hang(talk: Talk, id = 'p0'): Promise<void> {
   const before = world.model.requests.length;
   await talk.prompt('a', [{ hang: true }], { prompt_id: id });
   await world.model.waitForRequest(before + 1);
 }
 
-/** Types from the step's interruption (or the turn's end) on. */
+/** Event types from the step's interruption (or the turn's end). */
 function ending(talk: Talk): string[] {
   const types = talk.events.durable(talk.session.id).map(({ type }) => type);
   const from = types.findLastIndex((type) => type === 'turn.step.started');
   return types.slice(from + 1);
 }
 
-/** The next prompt works, and the request is told of the interruption exactly once. */
+/** Runs the next prompt and checks that its request mentions the interruption exactly once. */
 async function goesOn(talk: Talk): Promise<string> {
   const { ended } = await talk.turn('go on', [{ text: 'ok' }]);
   expect(ended).toMatchObject({ reason: 'completed' });
@@ -47,7 +47,7 @@ const alive = (pid: number) =>
 const gone = (pid: number) => until(async () => !(await alive(pid)), `end of ${pid}`);
 
 describe('while text streams', () => {
-  test('what was received stays, the model is let go, the order of events is kept', async () => {
+  test('received text is stored, the model request is aborted, events keep their order', async () => {
     const talk = await startTalk(world);
     const held = world.model.enqueue({ thinking: 'Hm.', text: ['Hello ', 'wor'], hold: true });
     await talk.prompt('talk', [], { prompt_id: 'p0' });
@@ -81,7 +81,7 @@ describe('while text streams', () => {
     expect(await goesOn(talk)).toContain('Hello wor');
   });
 
-  test('calls of the unfinished answer never run and never reach the model', async () => {
+  test('calls of an incomplete response neither run nor reach the model', async () => {
     const talk = await startTalk(world);
     const held = world.model.enqueue({ text: 'So', calls: [call('Read', { path: 'a.txt' })], hold: true });
     await talk.prompt('read', [], { prompt_id: 'p0' });
@@ -95,7 +95,7 @@ describe('while text streams', () => {
     expect(wireMessages(world, -1).some(({ role, tool_calls }) => role === 'tool' || tool_calls)).toBe(false);
   });
 
-  test('before the first byte', async () => {
+  test('before the first byte of the response', async () => {
     const talk = await startTalk(world);
     await hang(talk);
     await abort(talk);
@@ -108,7 +108,7 @@ describe('while text streams', () => {
 test('before the first step: no step is interrupted', async () => {
   const talk = await startTalk(world);
   const requests = world.model.requests.length;
-  // Nothing comes between the two but the turn's start: its first step still reads files.
+  // Aborted right after the start of the turn, whose first step still reads files.
   const { sessions } = world.server.app;
   await sessions.submit(talk.session.id, { content: [{ type: 'text', text: 'quick' }], prompt_id: 'p0' });
   await sessions.abortTurn(talk.session.id);
@@ -128,7 +128,7 @@ test('before the first step: no step is interrupted', async () => {
 });
 
 describe('while a tool runs', () => {
-  /** Runs a command that writes the pids of its whole tree, then sleeps. */
+  /** Runs a command that writes the pids of its process tree, then sleeps. */
   async function running(script: (pids: string) => string, before: Script['calls'] = []) {
     const talk = await startTalk(world);
     const pidFile = join(world.project, `pids-${talk.session.id}`);
@@ -169,13 +169,13 @@ describe('while a tool runs', () => {
     expect(await goesOn(talk)).toContain('Interrupted by user');
   });
 
-  test('a command that ignores the signal holds the turn up for 2 s at most, then is killed', async () => {
+  test('a command that ignores the signal delays the end of the turn by at most 2 s, then is killed', async () => {
     const { talk, pids } = await running(
       (file) => `trap '' TERM; echo $$ > ${file}; echo ready; while :; do sleep 0.1; done`,
     );
     const began = performance.now();
     expect(await abort(talk)).toEqual({ aborted: true });
-    // Again before the end, it has no second effect.
+    // A second abort has no further effect.
     expect(await abort(talk)).toEqual({ aborted: true });
     await talk.settled('p0');
     expect(performance.now() - began).toBeGreaterThan(1500);
@@ -184,12 +184,12 @@ describe('while a tool runs', () => {
       output: 'ready\nInterrupted by user',
     });
     for (const type of ['tool.result', 'turn.ended', 'prompt.aborted']) expect(talk.all(type)).toHaveLength(1);
-    // The next turn never meets it.
+    // The processes have exited before the next turn.
     expect(await Promise.all(pids.map(alive))).toEqual(pids.map(() => false));
     await goesOn(talk);
   });
 
-  test('calls that wait behind it are aborted, too; finished ones keep their result', async () => {
+  test('queued calls are aborted too; finished calls keep their result', async () => {
     const { talk } = await running(
       (file) => `echo $$ > ${file}; echo ready; sleep 60`,
       [call('Read', { path: 'a.txt' }, 'before')],
@@ -203,8 +203,8 @@ describe('while a tool runs', () => {
   });
 });
 
-describe('while an approval waits', () => {
-  test('earlier calls that started get a result, the waiting one and later ones have no events', async () => {
+describe('while an approval is pending', () => {
+  test('started calls get a result; the pending call and later ones have no events', async () => {
     const talk = await startTalk(world);
     const calls = [
       call('Read', { path: 'a.txt' }, 'started'),
@@ -239,13 +239,13 @@ describe('while an approval waits', () => {
     expect(late).toMatchObject({ code: 40902, data: { resolved: false } });
     expect(await world.approvals(talk.session.id)).toEqual([]);
     await goesOn(talk);
-    // History holds a result for each of the three.
+    // History contains a result for each of the three calls.
     const results = wireMessages(world, -1).filter(({ role }) => role === 'tool');
     expect(results.map(({ tool_call_id }) => tool_call_id)).toEqual(['started', 'waiting', 'later']);
   });
 });
 
-test('while a retry waits: ends at once, no further attempt', async () => {
+test('while a retry is pending: settles immediately, without another attempt', async () => {
   const talk = await startTalk(world);
   await talk.prompt('try', [{ status: 429, headers: { 'retry-after': '30' } }], { prompt_id: 'p0' });
   const { payload } = await talk.nth('turn.step.retrying', 1);
@@ -267,7 +267,7 @@ test('while a retry waits: ends at once, no further attempt', async () => {
   await goesOn(talk);
 });
 
-test('the prompts behind it start', async () => {
+test('queued prompts start afterwards', async () => {
   const talk = await startTalk(world);
   await hang(talk);
   await talk.prompt('b', [{ text: 'ok' }], { prompt_id: 'p1' });
@@ -278,7 +278,7 @@ test('the prompts behind it start', async () => {
 });
 
 describe('the session action', () => {
-  test('cancels the running turn only; what waits starts', async () => {
+  test('cancels only the running turn; queued prompts start', async () => {
     const talk = await startTalk(world);
     await hang(talk);
     await talk.prompt('b', [{ text: 'ok' }], { prompt_id: 'p1' });
@@ -287,18 +287,18 @@ describe('the session action', () => {
     expect((await talk.settled('p1')).payload.reason).toBe('completed');
   });
 
-  test('is no error on an idle session', async () => {
+  test('succeeds on an idle session', async () => {
     const talk = await startTalk(world);
     expect(await world.ok('POST', `${talk.path}:abort`)).toEqual({ aborted: true });
     expect(talk.events.durable(talk.session.id)).toHaveLength(1);
   });
 });
 
-describe('what cannot be aborted', () => {
+describe('abort of a prompt', () => {
   test.each([
     ['completed', { text: 'ok' }],
     ['failed', { status: 401, error: 'no' }],
-  ])('a prompt that has %s', async (_what, script) => {
+  ])('is refused if the prompt has %s', async (_what, script) => {
     const talk = await startTalk(world);
     await talk.turn('x', [script], { prompt_id: 'p0' });
     const { length } = talk.events.durable(talk.session.id);
@@ -310,7 +310,7 @@ describe('what cannot be aborted', () => {
     expect(talk.events.durable(talk.session.id)).toHaveLength(length);
   });
 
-  test('unknown prompts, sessions and actions; ids may hold colons', async () => {
+  test('is refused for unknown prompts, sessions and actions; ids may contain colons', async () => {
     const talk = await startTalk(world);
     expect(await world.api('POST', `${talk.path}/prompts/none:abort`)).toMatchObject({
       code: 40402,
@@ -328,7 +328,7 @@ describe('what cannot be aborted', () => {
     });
   });
 
-  test('the body is ignored', async () => {
+  test('ignores the request body', async () => {
     const talk = await startTalk(world);
     await hang(talk);
     const answer = await world.server.fetch(`/api/v1${talk.path}/prompts/p0:abort`, {
@@ -340,7 +340,7 @@ describe('what cannot be aborted', () => {
     await talk.settled('p0');
   });
 
-  test('ids that settled in an earlier process are still known', async () => {
+  test('recognises ids of prompts that settled in an earlier process', async () => {
     const talk = await startTalk(world);
     await talk.turn('x', [{ text: 'ok' }], { prompt_id: 'p0' });
     await world.restart();

@@ -1,4 +1,4 @@
-/** Directories beside the root of a workspace: the endpoint, and what they change in sessions that run. */
+/** Additional directories of a workspace: the endpoint, and its effect on loaded sessions. */
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -20,7 +20,7 @@ const local = () => join(world.project, '.service-code/local.toml');
 const systemPrompt = () => wireText(wireMessages(world, -1)[0] ?? { role: '' });
 const heading = () => `Additional directory: ${outside}\n\`\`\`\nx.txt\n\`\`\``;
 
-/** What a call of a tool in manual mode comes to. */
+/** Outcome of a tool call in manual mode. */
 async function fate(talk: Talk, tool: string, args: unknown): Promise<string> {
   const before = talk.all('event.approval.requested').length;
   const turn = talk.turn('go', callThenText(tool, args), { permission_mode: 'manual' });
@@ -35,7 +35,7 @@ async function fate(talk: Talk, tool: string, args: unknown): Promise<string> {
 const add = (talk: Talk, body: unknown) => world.api('POST', `/workspaces/${talk.session.workspace_id}/add-dir`, body);
 
 describe('POST /workspaces/{id}/add-dir', () => {
-  test('answers with the file and all directories', async () => {
+  test('returns the file and all directories', async () => {
     const talk = await startTalk(world);
     const answer = { project_root: world.project, config_path: local(), additional_dirs: [outside] };
     expect(await add(talk, { path: '../outside' })).toMatchObject({ code: 0, data: { ...answer, persisted: true } });
@@ -62,8 +62,8 @@ describe('POST /workspaces/{id}/add-dir', () => {
   });
 });
 
-describe.each([true, false])('a directory that is added in mid-session, written to the file: %s', (persist) => {
-  test('holds at once for reads and writes of every session of the workspace, not of others', async () => {
+describe.each([true, false])('a directory added to a loaded session, persisted: %s', (persist) => {
+  test('applies immediately to reads and writes of every session of the workspace, not of others', async () => {
     const [one, two] = [await startTalk(world), await startTalk(world)];
     const elsewhere = join(dirname(world.project), 'elsewhere');
     await mkdir(elsewhere);
@@ -76,14 +76,14 @@ describe.each([true, false])('a directory that is added in mid-session, written 
     expect(await fate(two, 'Read', { path: '../outside/x.txt' })).toContain('from outside');
     expect(await fate(two, 'Write', { path: join(outside, 'new.txt'), content: 'x' })).not.toBe('asked');
     expect(await fate(other, 'Read', { path: file })).toBe('asked');
-    // A directory that goes takes its rights with it.
+    // A removed directory loses its permissions.
     await rm(outside, { recursive: true });
-    // Not by writing: what the last look has seen would let it make the directory again.
+    // Polled with a read: before the removal is noticed, a write would be allowed and recreate the directory.
     await eventually(async () => expect(await fate(one, 'Read', { path: file })).toBe('asked'));
     expect(await fate(one, 'Write', { path: file, content: 'x' })).toBe('asked');
   });
 
-  test('is in the prompt from the next turn on, over a restart only when it was written', async () => {
+  test('is in the prompt from the next turn on, and after a restart only if it was persisted', async () => {
     const talk = await startTalk(world);
     await talk.turn('hi', [{ text: 'hi' }]);
     expect(systemPrompt()).not.toContain('Additional directory');
@@ -97,7 +97,7 @@ describe.each([true, false])('a directory that is added in mid-session, written 
     expect(systemPrompt().includes(heading())).toBe(persist);
   });
 
-  test('is where links of file actions may lead', async () => {
+  test('is an allowed target of links in file actions', async () => {
     const talk = await startTalk(world);
     await symlink(outside, join(world.project, 'link'));
     const read = async () => (await world.api('POST', `${talk.path}/fs:stat`, { path: 'link/x.txt' })).code;
@@ -107,7 +107,7 @@ describe.each([true, false])('a directory that is added in mid-session, written 
   });
 });
 
-test('an edit of the file by hand holds for sessions that run', async () => {
+test('a manual edit of the file applies to loaded sessions', async () => {
   const talk = await startTalk(world);
   const file = join(outside, 'x.txt');
   await world.ok('POST', `/workspaces/${talk.session.workspace_id}/trust`);

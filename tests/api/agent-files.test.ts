@@ -1,4 +1,4 @@
-/** Profiles of files and the runtime: what prompts and settings bind an agent to. */
+/** Profile files and the runtime: which profile and runtime prompts and settings bind to an agent. */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -8,7 +8,7 @@ import { startWorld, type World } from '#support/world.ts';
 let world: World;
 beforeEach(async () => {
   world = await startWorld();
-  // The person's own files must not count.
+  // Excludes the profiles of the user who runs the tests.
   vi.stubEnv('HOME', join(dirname(world.project), 'person'));
 });
 afterEach(async () => {
@@ -31,8 +31,8 @@ const submit = (talk: Talk, more: Record<string, unknown>) =>
   world.api('POST', `${talk.path}/prompts`, { content: [{ type: 'text', text: 'go' }], ...more });
 const done = [{ text: 'Done.' }];
 
-describe('a profile of a file', () => {
-  test('binds with its prompt and its tools, for good', async () => {
+describe('a profile from a file', () => {
+  test('binds its prompt and its tools permanently', async () => {
     await put(
       inProject('reader.md'),
       agent('tools: Read, Grep, Bash\ndisallowedTools: Bash', 'You read ${cwd}. ${unknown}'),
@@ -46,7 +46,7 @@ describe('a profile of a file', () => {
       code: 40001,
       details: [{ path: 'profile', message: expect.stringContaining('already bound to profile "reader"') }],
     });
-    // The file is no longer needed for its tools.
+    // The bound tools do not depend on the file.
     await rm(inProject('reader.md'));
     await world.restart();
     await talk.events.close();
@@ -57,7 +57,7 @@ describe('a profile of a file', () => {
     expect(toolNames()).toEqual(['Read', 'Grep']);
   });
 
-  test('that there is not is refused with the names of those that there are', async () => {
+  test('is refused if unknown, with the names of the available profiles', async () => {
     await put(inProject('reader.md'), agent('', 'You read.'));
     const talk = await startTalk(world);
     const refused = await submit(talk, { profile: 'writer' });
@@ -66,7 +66,7 @@ describe('a profile of a file', () => {
     expect(talk.all('agent.created')).toEqual([]);
   });
 
-  test('that takes the place of the main one is what agents are bound to', async () => {
+  test('that overrides the main profile is bound to agents', async () => {
     await put(inProject('main.md'), agent('name: agent\noverride: true\ntools: Read', 'Mine.\n${base_prompt}'));
     const talk = await startTalk(world);
     await world.ok('POST', `/workspaces/${talk.session.workspace_id}/trust`);
@@ -93,7 +93,7 @@ describe('a profile of a file', () => {
     expect(results[1]?.output).toContain('reader');
   });
 
-  test('SYSTEM.md is the main prompt, and knows the placeholders', async () => {
+  test('replaces the main prompt as SYSTEM.md, with placeholders', async () => {
     const template =
       '${product_name} ${os} ${shell} ${now} [${skills}${plugin_sections}${additional_dirs_info}]\n${agents_md_section}\n${cwd_listing}';
     await put(join(world.server.home, 'SYSTEM.md'), template);
@@ -107,7 +107,7 @@ describe('a profile of a file', () => {
   });
 });
 
-test('a broken file is told of once, and stands among the warnings', async () => {
+test('a broken file causes one warning event, and is listed among the warnings', async () => {
   await put(inProject('broken.md'), 'no front matter');
   const talk = await startTalk(world);
   expect(await world.ok('GET', `${talk.path}/warnings`)).toEqual({ warnings: [] });
@@ -128,7 +128,7 @@ test('a broken file is told of once, and stands among the warnings', async () =>
 });
 
 describe('the runtime', () => {
-  test('is local, and stays so', async () => {
+  test('is local and cannot be switched', async () => {
     const talk = await startTalk(world);
     const binding = { workspace_id: talk.session.workspace_id, runtime_id: 'local' };
     const switched = (body: unknown) => world.api('POST', `${talk.path}/runtime`, body);

@@ -25,7 +25,7 @@ const payloads = (turn: Turn, type: string) =>
   turn.frames.filter((frame) => frame.type === type).map(({ payload }) => payload);
 const requestsSince = (n: number) => world.model.requests.slice(n).map(({ body }) => body);
 
-/** A turn whose waits for a retry are skipped. */
+/** A turn whose retry delays are skipped. */
 async function impatient(talk: Talk, scripts: Script[], retries: number): Promise<{ delays: number[]; id: string }> {
   const before = talk.all('turn.step.retrying').length;
   const { prompt_id: id } = await talk.prompt('try', scripts);
@@ -40,7 +40,7 @@ async function impatient(talk: Talk, scripts: Script[], retries: number): Promis
 }
 
 describe('a turn with a tool call', () => {
-  test('has its events in order, and a restart shows the same history and sends the same request', async () => {
+  test('has its events in order; after a restart the history and the next request are the same', async () => {
     const talk = await startTalk(world);
     const turn = await talk.turn('Show it', [
       { thinking: 'Hm.', text: 'Let me see.', ...read() },
@@ -81,7 +81,7 @@ describe('a turn with a tool call', () => {
     expect(wireMessages(world, -1).slice(0, history.length)).toEqual(history);
   });
 
-  test('every request begins with the bytes of the one before', async () => {
+  test('each request starts with the bytes of the previous one', async () => {
     const talk = await startTalk(world);
     const from = world.model.requests.length;
     await talk.turn('one', [read(1), read(2), { text: 'a' }]);
@@ -98,7 +98,7 @@ describe('a turn with a tool call', () => {
   });
 });
 
-describe('how a step ends', () => {
+describe('the end of a step', () => {
   test.each<[string, Script, Record<string, unknown>, string]>([
     ['cut at the token limit', { text: 'Long', finish: 'length' }, { finishReason: 'max_tokens' }, 'completed'],
     ['calls claimed but none made', { text: 'x', finish: 'tool_calls' }, { finishReason: 'other' }, 'completed'],
@@ -132,7 +132,7 @@ describe('how a step ends', () => {
     expect((await talk.turn('next', [{ text: 'fine' }])).ended.reason).toBe('completed');
   });
 
-  test('no usage sent, none booked', async () => {
+  test('records no usage if none was sent', async () => {
     const talk = await startTalk(world);
     const turn = await talk.turn('go', [{ text: 'x', usage: false }]);
     expect(payloads(turn, 'turn.step.completed')[0]).not.toHaveProperty('usage');
@@ -141,8 +141,8 @@ describe('how a step ends', () => {
   });
 });
 
-describe('failures that are tried again', () => {
-  test('500 nine times: ten steps, growing delays, then the answer', async () => {
+describe('failures that are retried', () => {
+  test('status 500 nine times: ten attempts, growing delays, then the answer', async () => {
     const talk = await startTalk(world);
     const failures = Array.from({ length: 9 }, () => ({ status: 500, error: 'oops' }));
     const { delays, id } = await impatient(talk, [...failures, { text: 'At last.' }], 9);
@@ -165,7 +165,7 @@ describe('failures that are tried again', () => {
     expect(talk.all('context.spliced')).toHaveLength(2);
   });
 
-  test('ten times: the turn fails', async () => {
+  test('status 500 ten times: the turn fails', async () => {
     const talk = await startTalk(world);
     const { id } = await impatient(
       talk,
@@ -181,7 +181,7 @@ describe('failures that are tried again', () => {
     expect(talk.all('turn.ended')[0]?.payload).toMatchObject({ reason: 'failed', interruptReason: 'error' });
   });
 
-  test('429: the delay is what the provider asks for', async () => {
+  test("status 429: the delay is the provider's", async () => {
     const talk = await startTalk(world);
     const { delays } = await impatient(talk, [{ status: 429, headers: { 'retry-after': '3' } }, { text: 'ok' }], 1);
     expect(delays).toEqual([3000]);
@@ -208,7 +208,7 @@ describe('failures that are tried again', () => {
     const { payload } = talk.all('turn.step.retrying')[0] ?? {};
     expect(payload).toMatchObject(facts);
     if (!('statusCode' in facts)) expect(payload).not.toHaveProperty('statusCode');
-    // Nothing of the failed attempt is kept.
+    // The failed attempt leaves no text.
     expect((await talk.messages()).filter(({ role }) => role === 'assistant').map(({ content }) => content)).toEqual([
       [],
       [{ type: 'text', text: 'Whole.' }],
@@ -217,7 +217,7 @@ describe('failures that are tried again', () => {
     expect(JSON.stringify(wireMessages(world, -1))).not.toContain('Half');
   });
 
-  test('offsets of the streamed text go on over a retry', async () => {
+  test('offsets of the streamed text continue over a retry', async () => {
     const talk = await startTalk(world);
     await impatient(talk, [{ text: 'Half', breakOff: true }, { text: 'Whole' }], 1);
     const deltas = talk.events.frames.filter(({ type }) => type === 'assistant.delta');
@@ -227,7 +227,7 @@ describe('failures that are tried again', () => {
     ]);
   });
 
-  test('the count begins anew after a finished step', async () => {
+  test('the attempt counter restarts after a completed step', async () => {
     const patient = await startWorld({ clock, config: { loop_control: { max_attempts_per_step: 2 } } });
     try {
       const talk = await startTalk(patient);
@@ -240,7 +240,7 @@ describe('failures that are tried again', () => {
     }
   });
 
-  test('the last failed attempt keeps what it streamed', async () => {
+  test('the last failed attempt keeps its streamed text', async () => {
     const once = await startWorld({ config: { loop_control: { max_attempts_per_step: 1 } } });
     try {
       const talk = await startTalk(once);
@@ -292,7 +292,7 @@ describe('failures that end the turn', () => {
     expect((await talk.turn('next', [{ text: 'fine' }])).ended.reason).toBe('completed');
   });
 
-  test('a model that is taken out of the configuration between two turns', async () => {
+  test('a model that is removed from the configuration between two turns', async () => {
     const talk = await startTalk(world);
     await world.ok('POST', '/config', {
       models: { third: { provider: 'fake', model: 'fake-3', max_context_size: 1000 } },
@@ -321,7 +321,7 @@ describe('the step limit', () => {
   });
   afterAll(() => limited.close());
 
-  test('fails the turn when another step is due', async () => {
+  test('fails the turn when another step is needed', async () => {
     const talk = await startTalk(limited);
     const turn = await talk.turn('go', [read(1), read(2), read(3)]);
     expect(types(turn).slice(-6)).toEqual([
@@ -342,7 +342,7 @@ describe('the step limit', () => {
     expect(turn.ended).toMatchObject({ interruptReason: 'max_steps', error: { code: 'loop.max_steps_exceeded' } });
   });
 
-  test('lets a turn of exactly that many steps end well', async () => {
+  test('lets a turn of exactly that many steps complete', async () => {
     const talk = await startTalk(limited);
     expect((await talk.turn('go', [read(1), read(2), { text: 'ok' }])).ended.reason).toBe('completed');
   });
@@ -357,39 +357,39 @@ describe('the step limit', () => {
   });
 });
 
-describe('a request that is refused for its shape is sent again', () => {
+describe('a request that is refused because of its content is resent', () => {
   const images = (...names: string[]) =>
     names.map((name) => ({ type: 'image', source: { kind: 'url', url: `${PNG}#${name}` } }));
   const shown = (n: number) => [...JSON.stringify(wireMessages(world, n)).matchAll(/#(\w+)/g)].map((match) => match[1]);
   const tooLarge: Script = { status: 413, error: 'Request entity too large' };
 
-  test('too large twice: old media go, then all; what comes later is sent; the next turn starts afresh', async () => {
+  test('too large twice: without old media, then without any; later media are sent, and the next turn sends all again', async () => {
     const talk = await startTalk(world);
     const turn = await talk.turn('', [tooLarge, tooLarge, read(), { text: 'ok' }], {
       content: images('one', 'two', 'three'),
     });
     expect([-4, -3, -2, -1].map(shown)).toEqual([['one', 'two', 'three'], ['two', 'three'], [], []]);
     expect(turn.ended.reason).toBe('completed');
-    // All of it is one step.
+    // Resending does not start a new step.
     expect(payloads(turn, 'turn.step.started')).toHaveLength(2);
     await talk.turn('', [{ text: 'ok' }], { content: images('four') });
     expect(shown(-1)).toEqual(['one', 'two', 'three', 'four']);
   });
 
-  test('three times: the turn fails', async () => {
+  test('too large three times: the turn fails', async () => {
     const talk = await startTalk(world);
     const { ended } = await talk.turn('', [tooLarge, tooLarge, tooLarge], { content: images('one') });
     expect(ended).toMatchObject({ reason: 'failed', error: { message: '413 Request entity too large' } });
   });
 
-  test('an image the provider cannot read: all go', async () => {
+  test('unreadable image: without any media', async () => {
     const talk = await startTalk(world);
     const refusal: Script = { status: 400, error: 'Could not process image' };
     const { ended } = await talk.turn('', [refusal, { text: 'ok' }], { content: images('one', 'two') });
     expect([shown(-2), shown(-1), ended.reason]).toEqual([['one', 'two'], [], 'completed']);
   });
 
-  test('a structure the provider refuses: the strict form, once', async () => {
+  test('refused structure: in the strict form, a single time', async () => {
     const refusal: Script = { status: 400, error: 'messages: roles must alternate' };
     const again = await startTalk(world);
     const { ended } = await again.turn('go', [refusal, { text: 'ok' }]);
@@ -400,7 +400,7 @@ describe('a request that is refused for its shape is sent again', () => {
 });
 
 describe('changes during a turn', () => {
-  test('model and effort act from the next turn, the tool list from the next step', async () => {
+  test('model and effort take effect with the next turn, the tool list with the next step', async () => {
     const talk = await startTalk(world);
     const held = world.model.enqueue({ ...read(), hold: true });
     await talk.prompt('one', [{ text: 'same model' }], { prompt_id: 'p0' });
@@ -419,7 +419,7 @@ describe('changes during a turn', () => {
     ]);
   });
 
-  test('a tool that was switched off after the request is refused', async () => {
+  test('a call of a tool that was disabled after the request is refused', async () => {
     const talk = await startTalk(world);
     const held = world.model.enqueue({ ...read(), hold: true });
     await talk.prompt('one', [{ text: 'ok' }], { prompt_id: 'p0' });
@@ -453,7 +453,7 @@ describe('the date', () => {
       return isDate && part?.type === 'text' ? [part.text] : [];
     });
 
-  test('is told at the first step and whenever it has changed, and is not in the system prompt', async () => {
+  test('is sent in a reminder at the first step and after each change, and is not in the system prompt', async () => {
     clock.advance(new Date(2030, 0, 31, 23, 59).getTime() - clock.now());
     const talk = await startTalk(world);
     await talk.turn('one', [{ text: 'ok' }]);

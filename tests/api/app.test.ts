@@ -1,4 +1,4 @@
-/** The app as a whole: what it opens, it releases. */
+/** The app as a whole: it releases all resources that it opens. */
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,10 +12,10 @@ import { temporaryHome } from '#support/temporary-home.ts';
 
 const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 
-it('a start that fails half-way releases what it had opened', async () => {
+it('a start that fails half-way releases its resources', async () => {
   const home = await temporaryHome();
   const before = timers();
-  // Enough for the registration of the instance and the configuration, not for what comes behind them.
+  // The failing call comes after the instance is registered and the configuration loaded.
   for (const calls of [1, 2, 3, 4]) {
     let left = calls;
     const env = () => {
@@ -34,7 +34,7 @@ it('a start that fails half-way releases what it had opened', async () => {
   expect(timers()).toBeLessThanOrEqual(before);
 });
 
-it('documents stand on the drivers that the options name', async () => {
+it('documents are stored by the drivers in the options', async () => {
   const home = await temporaryHome();
   const server = await startServer({ home, documents: { home: memory() } });
   await server.api('POST', '/workspaces', { root: home });
@@ -45,7 +45,7 @@ it('documents stand on the drivers that the options name', async () => {
   expect(names).not.toContain('device_id');
 });
 
-it('the index of an older version goes, unless a server of another version is there', async () => {
+it('the index of an older version is removed unless a server of another version runs', async () => {
   const home = await temporaryHome();
   const old = join(home, 'cache/index-v1.db');
   const other = join(home, 'server/instances/other.json');
@@ -62,7 +62,7 @@ it('the index of an older version goes, unless a server of another version is th
   await writeFile(old, '');
   await writeFile(other, JSON.stringify({ ...instance, host_version: '0.0.1' }));
   const first = await startServer({ home });
-  // A list is read only after the index was opened, which is long after the look at the old ones began.
+  // The list is answered only after the index is open, long after the check for old indexes started.
   await first.api('GET', '/sessions');
   await first.close();
   expect(existsSync(old)).toBe(true);

@@ -1,4 +1,4 @@
-/** Approvals: the object, its answers, its other ends, modes and rules. */
+/** Approvals: the object, answers, other ways to settle, modes and rules. */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -29,9 +29,9 @@ afterAll(() => world.close());
 const bash = (command: string) => callThenText('Bash', { command });
 const resolve = (talk: Talk, id: string, body: unknown) => world.api('POST', `${talk.path}/approvals/${id}`, body);
 
-/** The request for an approval, or undefined when the turn ended without one. */
+/** The approval request, or undefined if the turn completed without one. */
 const askedBefore = (turn: Promise<Turn>, request: Promise<ReceivedFrame>) => {
-  // The request that does not come fails when the world closes.
+  // Rejects when the world closes before a request arrives.
   request.catch(() => undefined);
   return Promise.race([turn.then(() => undefined), request]);
 };
@@ -49,7 +49,7 @@ async function decided(talk: Talk, scripts: Parameters<Talk['turn']>[1], ...deci
 }
 
 describe('the object', () => {
-  test('is listed, in the snapshot and in the event', async () => {
+  test('is in the list, the snapshot and the event', async () => {
     const talk = await startTalk(world);
     const turn = talk.turn('go', bash('echo hi'));
     const approval = await talk.approval();
@@ -87,7 +87,7 @@ describe('the object', () => {
     ['\u0435cho a\r\u200bb', '<U+0435>cho a<U+000D><U+200B>b'],
     ['echo a \n\t b', 'echo a b'],
     ['echo "שלום" привет 日本語text 👩‍👧', 'echo "שלום" привет 日本語text 👩‍👧'],
-  ])('labels %j with hidden and mixed-script characters as escapes, also at its start', async (command, label) => {
+  ])('labels %j with hidden and mixed-script characters as escapes, also at the start', async (command, label) => {
     const talk = await startTalk(world);
     const turn = talk.turn('go', bash(command));
     const { approval_id, action, tool_input_display } = await talk.approval();
@@ -98,7 +98,7 @@ describe('the object', () => {
     expect(talk.all('tool.call.started')[0]?.payload).toMatchObject({ description: action, args: { command } });
   });
 
-  test('calls of one response are asked one after the other, in call order, and run when all are decided', async () => {
+  test('calls of one response are submitted for approval sequentially, in call order, and run after all are decided', async () => {
     const talk = await startTalk(world);
     const calls = [call('Bash', { command: 'echo 1' }), call('Bash', { command: 'echo 2' })];
     const turn = talk.turn('go', [{ calls }, { text: 'Done.' }]);
@@ -113,14 +113,14 @@ describe('the object', () => {
     expect((await turn).results.map(({ output }) => output)).toEqual(['1\n', '2\n']);
   });
 
-  test.each(['', '?status=resolved', '?status='])('the list wants status=pending, got "%s"', async (query) => {
+  test.each(['', '?status=resolved', '?status='])('the list requires status=pending, got "%s"', async (query) => {
     expect(await world.api('GET', `/sessions/none/approvals${query}`)).toMatchObject({
       code: 40001,
       msg: 'status: Invalid input: expected "pending"',
     });
   });
 
-  test('the list of an unknown session', async () => {
+  test('the list of an unknown session is refused', async () => {
     expect(await world.api('GET', '/sessions/none/approvals?status=pending')).toMatchObject({ code: 40401 });
   });
 });
@@ -132,14 +132,14 @@ describe('an answer', () => {
     ['an unknown scope', { decision: 'approved', scope: 'always' }, 'scope'],
     ['null feedback', { decision: 'rejected', feedback: null }, 'feedback'],
     ['a null label', { decision: 'approved', selected_label: null }, 'selected_label'],
-  ])('%s is refused, before the session is looked up', async (_what, body, path) => {
+  ])('%s is refused before the session is looked up', async (_what, body, path) => {
     expect(await world.api('POST', '/sessions/none/approvals/a', body)).toMatchObject({
       code: 40001,
       details: [{ path }],
     });
   });
 
-  test('unknown sessions and ids, also with a tail', async () => {
+  test('is refused for unknown sessions and ids, also with a suffix', async () => {
     const talk = await startTalk(world);
     const body = { decision: 'approved' };
     expect(await world.api('POST', '/sessions/none/approvals/a', body)).toMatchObject({ code: 40401 });
@@ -148,7 +148,7 @@ describe('an answer', () => {
     }
   });
 
-  test('approved: the call runs; the reply comes at once', async () => {
+  test('approved: the call runs; the reply does not wait for it', async () => {
     const talk = await startTalk(world);
     const turn = talk.turn('go', bash('sleep 0.2; echo late'));
     const { approval_id: id } = await talk.approval();
@@ -158,7 +158,7 @@ describe('an answer', () => {
     expect((await turn).results).toEqual([{ toolCallId: 'call_1', output: 'late\n', isError: false }]);
     const { payload } = await talk.nth('event.approval.resolved', 1);
     expect(payload).toMatchObject({ approval_id: id, decision: 'approved', selected_label: 'ok' });
-    // Empty text counts as absent.
+    // Empty text is treated as absent.
     expect(payload).not.toHaveProperty('feedback');
     expect(payload).not.toHaveProperty('scope');
   });
@@ -166,7 +166,7 @@ describe('an answer', () => {
   test.each([
     ['rejected', /rejected/],
     ['cancelled', /cancelled/],
-  ])('%s: the call does not run, the model learns why, the turn goes on', async (decision, wording) => {
+  ])('%s: the call does not run, the model receives the reason, the turn continues', async (decision, wording) => {
     const talk = await startTalk(world);
     const { results, ended, frames } = await decided(talk, bash('touch never'), { decision, feedback: 'use make' });
     expect(results).toEqual([{ toolCallId: 'call_1', isError: true, output: expect.stringMatching(wording) }]);
@@ -187,7 +187,7 @@ describe('an answer', () => {
     );
   });
 
-  test('only the first one counts', async () => {
+  test('only the first answer is accepted', async () => {
     const talk = await startTalk(world);
     const turn = talk.turn('go', bash('echo one'));
     const { approval_id: id } = await talk.approval();
@@ -205,7 +205,7 @@ describe('an answer', () => {
     expect(talk.all('event.approval.resolved')).toHaveLength(1);
   });
 
-  test('comes too late after a restart too', async () => {
+  test('is too late after a restart, too', async () => {
     const talk = await startTalk(world);
     await decided(talk, bash('echo x'), { decision: 'approved' });
     const id = String(talk.all('event.approval.resolved')[0]?.payload.approval_id);
@@ -221,12 +221,12 @@ describe('an answer', () => {
 describe('approved for the session', () => {
   const session = { decision: 'approved', scope: 'session' };
 
-  test('the same command is asked no more, another is; it survives a restart and stays in its session', async () => {
+  test('applies to the same command only; survives a restart and is limited to its session', async () => {
     const talk = await startTalk(world);
     await decided(talk, bash('echo a*'), session);
     expect(talk.all('event.approval.resolved')[0]?.payload).toMatchObject({ scope: 'session' });
     await decided(talk, bash('echo a*'));
-    // The star was the command's, not a pattern.
+    // The star is literal, not a pattern.
     await decided(talk, bash('echo abc'), { decision: 'rejected' });
     await world.restart();
     const again = await resumeTalk(world, talk.session);
@@ -237,21 +237,21 @@ describe('approved for the session', () => {
     await decided(other, bash('echo a*'), { decision: 'rejected' });
   });
 
-  test('holds for later calls of the same response', async () => {
+  test('applies to later calls of the same response', async () => {
     const talk = await startTalk(world);
     const calls = [call('Bash', { command: 'echo x' }), call('Bash', { command: 'echo x', description: 'again' })];
     const { results } = await decided(talk, [{ calls }, { text: 'ok' }], session);
     expect(results.map(({ output }) => output)).toEqual(['x\n', 'x\n']);
   });
 
-  test('counts only with approved', async () => {
+  test('has an effect only with the decision approved', async () => {
     const talk = await startTalk(world);
     await decided(talk, bash('echo y'), { decision: 'rejected', scope: 'session' });
     expect(talk.all('event.approval.resolved')[0]?.payload).toMatchObject({ decision: 'rejected', scope: 'session' });
     await decided(talk, bash('echo y'), { decision: 'rejected' });
   });
 
-  test('a configured deny rule beats it', async () => {
+  test('is overridden by a configured deny rule', async () => {
     const talk = await startTalk(world);
     await decided(talk, bash('echo z'), session);
     await world.ok('POST', '/config', { permission: { rules: [{ decision: 'deny', pattern: 'Bash(echo z)' }] } });
@@ -264,7 +264,7 @@ describe('approved for the session', () => {
   });
 });
 
-test('an approval that nobody answers expires, and the turn goes on', async () => {
+test('an unanswered approval expires, and the turn continues', async () => {
   const clock = manualClock();
   const short = await startWorld({ clock });
   try {
@@ -288,7 +288,7 @@ test('an approval that nobody answers expires, and the turn goes on', async () =
   }
 });
 
-test('a second answer minutes and days later is told that there was a first', async () => {
+test('a second answer, minutes and days later, is refused as already resolved', async () => {
   const clock = manualClock();
   const slow = await startWorld({ clock });
   try {
@@ -311,7 +311,7 @@ test('a second answer minutes and days later is told that there was a first', as
   }
 });
 
-test('archiving the session ends the approval', async () => {
+test('archiving the session settles the approval', async () => {
   const talk = await startTalk(world);
   await talk.prompt('go', bash('echo x'));
   const { approval_id: id } = await talk.approval();
@@ -378,7 +378,7 @@ describe('permission modes', () => {
     expect(found).toEqual(asked[mode]);
   });
 
-  test('a workspace without git asks before it writes', async () => {
+  test('a workspace without git requires approval for writes', async () => {
     const bare = join(dirname(world.project), 'bare');
     await mkdir(bare);
     const talk = await startTalk(world, { metadata: { cwd: bare } });
@@ -386,7 +386,7 @@ describe('permission modes', () => {
     expect(await readFile(join(bare, 'a'), 'utf8')).toBe('a');
   });
 
-  test.each(['Read', 'Write', 'Edit'])('%s refuses files that hold secrets in every mode', async (tool) => {
+  test.each(['Read', 'Write', 'Edit'])('%s refuses files that contain secrets in every mode', async (tool) => {
     await writeFile(join(world.project, '.env'), 'KEY=1');
     const args = { Read: {}, Write: { content: 'x' }, Edit: { old_string: 'a', new_string: 'b' } }[tool];
     for (const mode of ['manual', 'yolo', 'auto']) {
@@ -402,7 +402,7 @@ describe('permission modes', () => {
     }
   });
 
-  test('entering and leaving auto is told to the model, once each', async () => {
+  test('entering and leaving auto mode adds one reminder each', async () => {
     const talk = await startTalk(world);
     const reminders = async () =>
       (await talk.messages()).flatMap(({ metadata, content: [part] }) => {
@@ -416,7 +416,7 @@ describe('permission modes', () => {
     expect(await reminders()).toEqual(['auto', 'yolo', 'auto', 'manual']);
   });
 
-  test('the default comes from the configuration', async () => {
+  test('the default mode is the configured one', async () => {
     const careless = await startWorld({ config: { default_permission_mode: 'yolo' } });
     try {
       const talk = await startTalk(careless);
@@ -445,7 +445,7 @@ describe('configured rules', () => {
   });
   afterAll(() => ruled.close());
 
-  /** What happens to a call: it runs, is denied, or somebody is asked. */
+  /** Outcome of a call: it runs, is denied, or needs approval. */
   async function fate(tool: string, args: unknown, mode: string): Promise<string> {
     const talk = await startTalk(ruled);
     const turn = talk.turn('go', callThenText(tool, args), { permission_mode: mode });
@@ -474,7 +474,7 @@ describe('configured rules', () => {
     }
   });
 
-  test('the reason of a rule is told to the model', async () => {
+  test('the model receives the reason of a rule', async () => {
     const talk = await startTalk(ruled);
     const { results } = await talk.turn('go', bash('curl x'));
     expect(results[0]?.output).toContain('no network');

@@ -11,7 +11,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-/** The managed login's states are in `providers.test.ts`. */
+/** `providers.test.ts` covers the states of the managed login. */
 it.each([
   ['nothing', '', false, 0],
   ['a default without a record', 'default_model = "m"\n[providers.p]\n', false, 1],

@@ -1,4 +1,4 @@
-/** Guesses of one address that arrive together, on a bind that others reach. */
+/** Concurrent password guesses from one address, on a bind that other machines reach. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { rawExchange, rawUpgrade } from '#support/raw-request.ts';
 import { startServer, type TestServer } from '#support/server.ts';
@@ -25,21 +25,21 @@ async function pipeline(secrets: readonly string[]): Promise<number[]> {
   return [...answers.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 }
 
-/** Guesses; the one in the middle is right. */
+/** A list of guesses; the middle one is correct. */
 const guesses = (count: number) =>
   Array.from({ length: count }, (_, n) => (n === Math.floor(count / 2) ? PASSWORD : `guess${n}`));
 
-/** How many of the statuses show whether the secret was right. */
+/** How many of the statuses reveal whether the secret was correct. */
 const telling = (statuses: number[]) => statuses.filter((status) => status !== 429).length;
 
-it('pipelined: ten answers show whether a guess was right', async () => {
+it('pipelined: ten answers reveal whether a guess was correct', async () => {
   const statuses = await pipeline(guesses(5000));
   expect(statuses).toHaveLength(5000);
   expect(statuses).not.toContain(200);
   expect(telling(statuses)).toBe(10);
 });
 
-it('over 200 connections: ten answers show whether a guess was right', async () => {
+it('over 200 connections: ten answers reveal whether a guess was correct', async () => {
   const all = guesses(5000);
   const parts = Array.from({ length: 200 }, (_, n) => all.slice(n * 25, (n + 1) * 25));
   const statuses = (await Promise.all(parts.map(pipeline))).flat();
@@ -47,7 +47,7 @@ it('over 200 connections: ten answers show whether a guess was right', async () 
   expect(telling(statuses)).toBeLessThanOrEqual(10);
 });
 
-it('as upgrades: ten answers show whether a guess was right', async () => {
+it('as upgrades: ten answers reveal whether a guess was correct', async () => {
   const upgrade = async (secret: string) => {
     const answer = await rawUpgrade(server.url, '/api/v1/ws', { Authorization: `Bearer ${secret}` });
     return Number(answer.slice('HTTP/1.1 '.length, 'HTTP/1.1 101'.length));
@@ -57,7 +57,7 @@ it('as upgrades: ten answers show whether a guess was right', async () => {
   expect(new Set(await pipeline([PASSWORD]))).toEqual(new Set([429]));
 });
 
-it('30 requests of a page at the same time, with the right token or password, are answered', async () => {
+it('30 concurrent requests of a page with the correct token or password are answered', async () => {
   for (const secret of [server.token, PASSWORD]) {
     const statuses = await Promise.all(Array.from({ length: 30 }, () => pipeline([secret, secret])));
     expect(new Set(statuses.flat())).toEqual(new Set([200]));

@@ -1,4 +1,4 @@
-/** Which client answered, and which changed a setting: recorded, in the transcript, and a warning while a command runs. */
+/** The client that answered or changed a setting: in journal, transcript, and the warning while a command runs. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ import { createRequestHandler } from '#utils/http/handler.ts';
 import { createRouteTable } from '#utils/http/route-table.ts';
 import { connect } from '#support/ws-client.ts';
 
-/** How far the server's clock is ahead, in ms: a command that ended just before does not count after a minute. */
+/** Offset of the server's clock in ms: a minute after a command has exited, it no longer causes warnings. */
 let ahead = 0;
 const clock: Clock = { now: () => Date.now() + ahead, setTimeout: systemClock.setTimeout };
 
@@ -28,13 +28,13 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** What another program on the machine sends. */
+/** Headers of another program on the machine. */
 const curl = { 'user-agent': 'curl/8.5', 'x-service-client-name': '', 'x-service-client-id': '' };
 const byCurl = { user_agent: 'curl/8.5', remote_address: '127.0.0.1' };
 
 const TAB = createHash('sha256').update('tab-1').digest('hex').slice(0, 32);
 
-/** Sends a request with these headers; it must succeed, or with the code given. */
+/** Sends a request with these headers and asserts its code. */
 async function send(method: string, path: string, body: unknown, headers: Record<string, string>, code = 0) {
   const response = await world.server.fetch(`/api/v1${path}`, {
     method,
@@ -46,7 +46,7 @@ async function send(method: string, path: string, body: unknown, headers: Record
 
 const line = z.object({ r: z.array(z.looseObject({ type: z.string() })) });
 
-/** Records of a type in the journal of the session, in order. */
+/** Journal records of a type in the session, in order. */
 async function records({ session }: Talk, type: string) {
   const path = join(world.server.home, 'sessions', session.workspace_id, session.id, 'journal.ndjson');
   const lines = (await readFile(path, 'utf8')).trim().split('\n').slice(1);
@@ -72,7 +72,7 @@ const question = {
 };
 
 describe('answers', () => {
-  test('an approval has its client in the journal and the transcript, live and cold; the event does not change', async () => {
+  test('record the client of an approval in the journal and the transcript, live and cold, without changing the event', async () => {
     const talk = await startTalk(world);
     const { prompt_id } = await talk.prompt('go', [{ calls: [bash('echo hi')] }, { text: 'Done.' }]);
     const { approval_id } = await talk.approval();
@@ -114,7 +114,7 @@ describe('answers', () => {
     expect((await transcript(talk)).interactions).toEqual(live);
   });
 
-  test('answered and dismissed questions have theirs', async () => {
+  test('record the client of answered and dismissed questions', async () => {
     const talk = await startTalk(world);
     const calls = [call('AskUserQuestion', question)];
     for (const [at, dismissed] of [false, true].entries()) {
@@ -132,7 +132,7 @@ describe('answers', () => {
     expect((await transcript(talk)).interactions).toMatchObject([{ answeredBy }, { answeredBy }]);
   });
 
-  test('an approval that ends with its turn has none', async () => {
+  test('record no client if the approval ends with its turn', async () => {
     const talk = await startTalk(world);
     const { prompt_id } = await talk.prompt('go', [{ calls: [bash('echo hi')] }]);
     await talk.approval();
@@ -143,7 +143,7 @@ describe('answers', () => {
   });
 });
 
-/** A session in which a command of the model runs until `end` is called. */
+/** Opens a session in which a command of the model runs until `end` is called. */
 async function running(more: Record<string, unknown> = {}) {
   const talk = await startTalk(world);
   const mark = join(world.project, `end-${talk.session.id}`);
@@ -153,14 +153,14 @@ async function running(more: Record<string, unknown> = {}) {
     [{ calls: [call('Bash', { command, description: 'Wait', ...more })] }, { text: 'Done.' }],
     { permission_mode: 'yolo' },
   );
-  // In the foreground it has written, in the background its call has returned.
+  // In the foreground the command has printed output, in the background its call has returned.
   await talk.events.waitFor(({ type }) => type === 'tool.progress' || type === 'tool.result');
   return {
     talk,
     async end() {
       await writeFile(mark, '');
       await talk.settled(prompt_id);
-      // The end of a command in the background opens a turn, which must not take an answer of the next test.
+      // The end of a background command opens a turn, which must not consume an answer of the next test.
       if (more.run_in_background) await talk.nth('turn.ended', 2);
     },
   };
@@ -173,7 +173,7 @@ const warnings = (talk: Talk) =>
     .map(({ payload }) => String(payload.message));
 
 describe('a client', () => {
-  test('is recorded with a hash of its id, which no reply or record can be turned back into', async () => {
+  test('is recorded with a hash of its id, from which no reply or record reveals the id', async () => {
     const reply = await world.server.fetch('/api/v1/meta', { headers: { 'x-service-client-id': 'tab-1' } });
     expect(reply.headers.get('x-service-client-public-id')).toBe(TAB);
     const other = await world.server.fetch('/api/v1/meta', { headers: { 'x-service-client-id': TAB } });
@@ -181,7 +181,7 @@ describe('a client', () => {
     expect((await world.server.fetch('/api/v1/meta')).headers.has('x-service-client-public-id')).toBe(false);
   });
 
-  test('has the address that the guard decides about, behind the proxy of the development server', async () => {
+  test('has the address that the guard checks, also for the proxy of the development server', async () => {
     const talk = await startTalk(world);
     await talk.turn('go', [{ text: 'Done.' }]);
     const answer = createRequestHandler({
@@ -204,7 +204,7 @@ describe('a client', () => {
 });
 
 describe('the permission mode', () => {
-  test('a change is recorded with its client, which the transcript has, live and cold', async () => {
+  test('a change is recorded with its client, which is in the transcript, live and cold', async () => {
     const talk = await startTalk(world);
     await talk.turn('go', [{ text: 'Done.' }]);
     await send('POST', `${talk.path}/profile`, { agent_config: { permission_mode: 'auto' } }, curl);
@@ -215,7 +215,7 @@ describe('the permission mode', () => {
     expect((await transcript(talk)).meta.agent).toMatchObject({ permission: 'auto', permissionBy });
   });
 
-  test('warns every session with a running command, and no other', async () => {
+  test('a change warns exactly the sessions with a running command', async () => {
     const one = await running();
     const idle = await startTalk(world);
     await idle.turn('go', [{ text: 'Done.' }]);
@@ -227,7 +227,7 @@ describe('the permission mode', () => {
       ),
     ]);
     expect(warnings(idle)).toEqual([]);
-    // The same mode again is no change.
+    // Setting the same mode again changes nothing.
     await send('POST', `${idle.path}/profile`, { agent_config: { permission_mode: 'yolo' } }, curl);
     await send('POST', `${idle.path}/profile`, { agent_config: { permission_mode: 'manual' } }, curl);
     await one.talk.nth('warning', 2);
@@ -235,7 +235,7 @@ describe('the permission mode', () => {
     await one.end();
   });
 
-  test('a warning outlasts an undo, live and cold', async () => {
+  test('a warning survives an undo, live and cold', async () => {
     const one = await running();
     const { talk } = one;
     await send('POST', `${talk.path}/profile`, { agent_config: { permission_mode: 'auto' } }, curl);
@@ -251,7 +251,7 @@ describe('the permission mode', () => {
     expect((await transcript(talk)).meta.settingsChanges).toEqual(live.meta.settingsChanges);
   });
 
-  test('a prompt that changes the mode warns as well', async () => {
+  test('a prompt that changes the mode causes the warning too', async () => {
     const one = await running();
     const other = await startTalk(world);
     await other.turn('go', [{ text: 'Done.' }], { permission_mode: 'auto' });
@@ -261,8 +261,8 @@ describe('the permission mode', () => {
   });
 });
 
-describe('what a command left running', () => {
-  test('warns as the command itself does, until it has ended', async () => {
+describe('a process that a command left running', () => {
+  test('causes warnings like the command itself, until it exits', async () => {
     const talk = await startTalk(world);
     const other = await startTalk(world);
     await other.turn('go', [{ text: 'Done.' }]);
@@ -290,7 +290,7 @@ describe('an answer that sets the mode', () => {
     const { prompt_id } = await goal.prompt('Go', [create]);
     const { approval_id } = await goal.approval();
     const one = await running();
-    // The next answer of the model is the one that `running` has left for its own session.
+    // The queue's next answer belongs to the session of `running`.
     const done = { calls: [call('UpdateGoal', { status: 'complete' })] };
     for (const answer of [done, { text: 'Done.' }, { text: 'Done.' }]) world.model.enqueue(answer);
     const answer = { decision: 'approved', selected_label: 'yolo' };
@@ -301,7 +301,7 @@ describe('an answer that sets the mode', () => {
     await one.end();
   });
 
-  test('a change of the mode for a session with subagents warns once', async () => {
+  test('a mode change in a session with subagents warns a single time', async () => {
     const talk = await startTalk(world);
     const agent = call('Agent', { prompt: 'Look', description: 'Look' });
     await talk.turn('go', [{ calls: [agent] }, { text: 'Found.' }, { text: 'Done.' }]);
@@ -320,7 +320,7 @@ describe('an answer that sets the mode', () => {
 describe('configuration and trust', () => {
   const allow = (match: string) => ({ permission: { allow: [{ tool: 'Bash', match }] } });
 
-  test('the events have the client that made the change', async () => {
+  test('the events name the client that made the change', async () => {
     const events = await connect(world.server);
     await events.send({ type: 'subscribe', payload: { session_ids: ['__global__'] } });
     const { workspace_id: id } = await world.session();
@@ -336,7 +336,7 @@ describe('configuration and trust', () => {
     await events.close();
   });
 
-  test('a change of trust and directories, and a new name, have their client; a workspace that is removed meanwhile is no error', async () => {
+  test('changes of trust, directories and names have their client; a workspace removed meanwhile is no error', async () => {
     const events = await connect(world.server);
     await events.send({ type: 'subscribe', payload: { session_ids: ['__global__'] } });
     const { workspace_id } = await world.session();
@@ -351,7 +351,7 @@ describe('configuration and trust', () => {
     await events.close();
   });
 
-  test('an edit of the file, changed rules and changed trust warn while a command runs in the background', async () => {
+  test('edits of the file, changed rules and changed trust warn while a command runs in the background', async () => {
     const one = await running({ run_in_background: true });
     const { workspace_id } = one.talk.session;
     await send('POST', '/config', allow('echo two *'), curl);
@@ -375,7 +375,7 @@ describe('configuration and trust', () => {
     await one.end();
   });
 
-  test('a trust marker that a command wrote warns when it is read, though the command has ended long since', async () => {
+  test('a trust marker written by a command warns when it is read, even after the command has exited', async () => {
     const one = await running();
     const { talk } = one;
     const { trust } = world.server.app;
@@ -388,7 +388,7 @@ describe('configuration and trust', () => {
     await talk.nth('warning', 1);
     const [warning] = warnings(talk);
     expect(warning).toMatch(/ is trusted while a command was running, not through this server\.$/);
-    // What another server of the home changes while no command runs is the person's.
+    // A change by another server of the home while no command runs is attributed to the user.
     ahead += 60_000;
     await talk.turn('again', [{ text: 'Done.' }]);
     ahead += 60_000;
@@ -397,7 +397,7 @@ describe('configuration and trust', () => {
     expect(warnings(talk)).toEqual([warning]);
   });
 
-  test('without a running command there is no warning, nor for other domains', async () => {
+  test('no warning without a running command, and none for other domains', async () => {
     const talk = await startTalk(world);
     await talk.turn('go', [{ text: 'Done.' }]);
     await send('POST', '/config', allow('echo three *'), curl);

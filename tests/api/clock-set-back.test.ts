@@ -1,4 +1,6 @@
-/** A clock that is set back by an hour while a turn runs: no time falls, nothing ends early, no duration is negative. */
+/**
+ * A clock set back by an hour during a turn: timestamps never fall, timers never fire early, durations are positive.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -20,7 +22,7 @@ afterAll(() => world.close());
 
 const line = z.object({ t: z.number() });
 
-it('lets the turn go on as if nothing had happened', async () => {
+it('does not disturb the running turn', async () => {
   const talk = await startTalk(world);
   const { prompt_id } = await talk.prompt('Go on', [
     ...callThenText('Bash', { command: 'echo one' }).slice(0, 1),
@@ -28,7 +30,7 @@ it('lets the turn go on as if nothing had happened', async () => {
   ]);
   const asked = await talk.approval(1);
   back = HOUR;
-  // It is still waiting for its answer, for as long as it may.
+  // The approval is still pending and keeps its whole lifetime.
   expect(await world.approvals(talk.session.id)).toMatchObject([{ approval_id: asked.approval_id }]);
   await talk.answer(asked.approval_id, { decision: 'approved' });
   await talk.answer((await talk.approval(2)).approval_id, { decision: 'approved' });
@@ -53,7 +55,7 @@ it('lets the turn go on as if nothing had happened', async () => {
     for (const { startedAt = '', endedAt = '' } of [item, ...item.steps]) expect(endedAt >= startedAt).toBe(true);
   }
 
-  // Numbers of its transcript do not fall either, in whatever life of it.
+  // Transcript numbers do not decrease either, also after reloading the session.
   const { seq = 0 } = await pageOf(world, id);
   await world.ok('POST', `/sessions/${id}:archive`);
   await world.restart();

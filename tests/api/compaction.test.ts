@@ -1,4 +1,4 @@
-/** Compactions over a real server: the endpoint, what clients read afterwards, hooks, and what a crash leaves. */
+/** Compactions over a real server: the endpoint, the state that clients read afterwards, hooks, and crashes. */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -21,10 +21,10 @@ const summary = '## Task\nLook at a.txt.';
 const summarized = { text: summary, usage: { input: 100, output: 10 } };
 const fills = { input: 90_000, output: 10 };
 
-/** What the model was sent last. */
+/** Text of the last model request. */
 const lastRequest = () => wireMessages(world, -1).map(wireText).join('\n');
 
-/** Asks for a compaction and waits for its end. */
+/** Requests a compaction and waits for its end. */
 async function compact(talk: Talk, body: object = {}): Promise<void> {
   const done = talk.all('compaction.completed').length;
   expect(await world.ok('POST', `${talk.path}:compact`, body)).toEqual({});
@@ -37,7 +37,7 @@ const markers = async (talk: Talk) => {
 };
 
 describe('POST sessions/{id}:compact', () => {
-  it('puts a summary in place of the conversation, and the next prompt goes on from it', async () => {
+  it('replaces the conversation with a summary, from which the next prompt continues', async () => {
     const talk = await startTalk(world);
     await talk.turn('What is in a.txt?', [...callThenText('Read', { path: 'a.txt' })]);
     world.model.enqueue(summarized);
@@ -64,7 +64,7 @@ describe('POST sessions/{id}:compact', () => {
     expect(usage).toMatchObject({ input_tokens: 136, output_tokens: 25 });
   });
 
-  it('tells its refusals apart', async () => {
+  it('distinguishes its refusals', async () => {
     const talk = await startTalk(world);
     const refusal = async (body?: unknown) => {
       const { code, msg } = await world.api('POST', `${talk.path}:compact`, body);
@@ -97,7 +97,7 @@ describe('POST sessions/{id}:compact', () => {
     expect(unknown.code).toBe(40401);
   });
 
-  it('queues prompts and lists them, and starts them in their order', async () => {
+  it('queues and lists prompts, and starts them in order', async () => {
     const talk = await startTalk(world);
     await talk.turn('Hello', [{ text: 'Hi.' }]);
     const held = world.model.enqueue({ ...summarized, hold: true });
@@ -115,7 +115,7 @@ describe('POST sessions/{id}:compact', () => {
     expect(talk.all('turn.started').map(({ payload }) => payload.prompt)).toEqual(['Hello', 'One', 'Two']);
   });
 
-  it('is a wall for undo', async () => {
+  it('prevents undo of earlier turns', async () => {
     const talk = await startTalk(world);
     await talk.turn('One', [{ text: 'First.' }]);
     world.model.enqueue(summarized);
@@ -131,7 +131,7 @@ describe('POST sessions/{id}:compact', () => {
 });
 
 describe('afterwards', () => {
-  it('the transcript has all turns and a point for each event, also after a restart', async () => {
+  it('the transcript has all turns and a marker for each event, also after a restart', async () => {
     const talk = await startTalk(world);
     await talk.turn('Hello', [{ text: 'Hi.', usage: fills }]);
     await talk.turn('Go on', [summarized, { text: 'On.' }]);
@@ -160,7 +160,7 @@ describe('afterwards', () => {
     });
   });
 
-  it('a session goes on after a restart as if there had been none', async () => {
+  it('a session continues after a restart unchanged', async () => {
     const talk = await startTalk(world);
     await talk.turn('Hello', [{ text: 'Hi.' }]);
     world.model.enqueue(summarized);
@@ -189,7 +189,7 @@ describe('hooks', () => {
     command: `{ tr -d '\\n'; echo; } > ${file}`,
   });
 
-  it('are waited for in front of it, and told of its end', async () => {
+  it('delay the compaction and are notified of its end', async () => {
     const gate = join(world.project, 'compaction-gate');
     const waits = { event: 'PreCompact', command: 'until test -e compaction-gate; do sleep 0.02; done; exit 2' };
     const hooks = [keeps('PreCompact', 'pre', 'manual'), waits, keeps('PostCompact', 'post', 'manual')];
@@ -209,7 +209,7 @@ describe('hooks', () => {
     await world.ok('POST', '/config', { hooks: [] });
   });
 
-  it('that hang end with an abort', async () => {
+  it('that hang are stopped by an abort', async () => {
     await world.ok('POST', '/config', { hooks: [{ event: 'PreCompact', command: 'exec sleep 60' }] });
     const talk = await startTalk(world);
     await talk.turn('Hello', [{ text: 'Hi.', usage: fills }]);
@@ -225,7 +225,7 @@ describe('hooks', () => {
   });
 });
 
-test('an archive ends it, and the session stays whole', async () => {
+test('an archive stops it, and the session stays consistent', async () => {
   const talk = await startTalk(world);
   await talk.turn('Hello', [{ text: 'Hi.' }]);
   world.model.enqueue({ hang: true });
@@ -264,7 +264,7 @@ describe('a crash', () => {
     ['that a person asked for', false],
     ['that a turn waits for', true],
   ];
-  it.each(phases)('during a compaction %s: nothing of it is left, and the session goes on', async (_name, inTurn) => {
+  it.each(phases)('during a compaction %s: no part of it remains, and the session continues', async (_name, inTurn) => {
     const talk = await startTalk(world);
     await talk.turn('Hello', [{ text: 'Hi.', usage: inTurn ? fills : { input: 900, output: 10 } }]);
     world.model.enqueue({ hang: true });
@@ -295,11 +295,11 @@ describe('a crash', () => {
   });
 
   const KILLS = 26;
-  it(`at ${KILLS} moments of compactions: each is whole or nothing`, async () => {
+  it(`at ${KILLS} moments of compactions: each is complete or has no effect`, async () => {
     const talk = await startTalk(world);
     await talk.turn('Hello', [{ text: 'Hi.', usage: fills }]);
     for (let kill = 0; kill < KILLS; kill += 1) {
-      // By itself and on request, in turns; the summary comes in pieces.
+      // Alternates automatic and requested compactions; the summary arrives in chunks.
       const inTurn = kill % 2 === 0;
       world.model.enqueue({ text: ['## Task', '\nLook', ' at ', 'a.txt.'], paceMs: 2 });
       if (inTurn) world.model.enqueue({ text: 'On.' });

@@ -1,4 +1,4 @@
-/** Several servers of one home, and an editor, that change `config.toml`: no change is lost. */
+/** Several servers of one home and an editor change `config.toml` concurrently: no change is lost. */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ const path = () => join(home, 'config.toml');
 const names = (count: number) => Array.from({ length: count }, (_, at) => `p${String(at).padStart(3, '0')}`);
 const providers = async () => Object.keys(Object(parseToml(await readFile(path(), 'utf8')).providers));
 
-it('two servers lose none of 200 concurrent changes, by whichever route', async () => {
+it('two servers lose none of 200 concurrent changes, over either route', async () => {
   const answers = await Promise.all(
     names(200).map(async (id, at) => {
       const server = servers[at % 2];
@@ -38,7 +38,7 @@ it('two servers lose none of 200 concurrent changes, by whichever route', async 
   expect((await providers()).toSorted()).toEqual(names(200));
 });
 
-it('an edit by hand between changes survives, and so do its comments', async () => {
+it('a manual edit between changes survives, with its comments', async () => {
   const [first, second] = servers;
   await writeFile(path(), '# mine\ntelemetry = true # now\n');
   for (const [at, id] of names(20).entries()) {
@@ -46,7 +46,7 @@ it('an edit by hand between changes survives, and so do its comments', async () 
     expect(await server?.api('POST', '/config', { providers: { [id]: { type: 'openai' } } })).toMatchObject({
       code: 0,
     });
-    // As long as before, and within the resolution of the file's times.
+    // Same length as before, within the resolution of file times.
     const text = await readFile(path(), 'utf8');
     await writeFile(path(), text.replace(/# mine.{0,3}|# at \d\d/, `# at ${String(at).padStart(2, '0')}`));
   }

@@ -59,7 +59,7 @@ unknown_lc = 1 # why
 max_steps_per_turn = 3
 `;
 
-it('1. shows the defaults of an empty home', async () => {
+it('1. returns the defaults of an empty home', async () => {
   const { api } = await start();
   const { data, code } = await api('GET', '/config');
   expect(code).toBe(0);
@@ -118,7 +118,7 @@ it('3. rejects a patch with one bad domain as a whole', async () => {
   expect((await world.api('GET', '/config')).data).toEqual(before.data);
 });
 
-it('checks types before anything else, and drops what it does not know', async () => {
+it('checks types first and drops unknown members', async () => {
   const { api } = await start();
   const answer = await api('POST', '/config', { providers: null, telemetry: 'yes', hooks: {}, raw: 1, nonsense: true });
   expect(answer).toMatchObject({
@@ -135,7 +135,7 @@ it('checks types before anything else, and drops what it does not know', async (
   });
 });
 
-it('4., 5. keeps names as they are written and unknown keys where they are', async () => {
+it('4., 5. keeps the spelling of names, and unknown keys at their positions', async () => {
   const world = await start(custom);
   const { data } = await world.api('POST', '/config', {
     providers: { fake: { type: 'openai', weirdKey: 'dropped' } },
@@ -163,7 +163,7 @@ it('4., 5. keeps names as they are written and unknown keys where they are', asy
   expect(text).not.toMatch(/^other =|dropped/m);
 });
 
-it('6. shows stored keys nowhere but in the one provider', async () => {
+it('6. returns stored keys only in the endpoint of the one provider', async () => {
   const world = await start(custom);
   const changes = changesOf(world);
   await world.api('POST', '/config', { telemetry: true });
@@ -180,7 +180,7 @@ it('6. shows stored keys nowhere but in the one provider', async () => {
   expect((await world.api('GET', '/providers/fake')).data).toMatchObject({ api_key: 'sk-provider-secret' });
 });
 
-it('7. a broken file: old values stay, writes wait until it is mended', async () => {
+it('7. a broken file: old values stay, writes are refused until it is repaired', async () => {
   const world = await start(custom);
   const before = (await world.api('GET', '/config')).data;
   await writeFile(join(world.home, 'config.toml'), 'a = [1,');
@@ -197,13 +197,13 @@ it('7. a broken file: old values stay, writes wait until it is mended', async ()
   );
 });
 
-it('starts with defaults when the file is broken from the beginning', async () => {
+it('starts with defaults if the file is broken from the beginning', async () => {
   const { api } = await start('a = [1,');
   expect((await api('GET', '/config')).data).toMatchObject({ providers: {}, raw: {} });
   expect(await api('POST', '/config', { telemetry: false })).toMatchObject({ code: 40001 });
 });
 
-it('8. tells a change once, with the domains that changed', async () => {
+it('8. publishes one event per change, with the changed domains', async () => {
   const world = await start(custom);
   const changes = changesOf(world);
   await writeFile(join(world.home, 'config.toml'), custom.replace('max_steps_per_turn = 3', 'max_steps_per_turn = 4'));
@@ -241,7 +241,7 @@ it('null removes members, records and sections', async () => {
   expect(text).toContain('unknown_lc = 1 # why');
 });
 
-it('yolo, plan_mode and the task table', async () => {
+it('accepts yolo, plan_mode and the task table', async () => {
   const world = await start(
     '[background]\nmax_running_tasks = 2\nkeep_alive_on_exit = true\n[task]\nmax_running_tasks = 3\n',
   );
@@ -290,7 +290,7 @@ it('keeps the other sections when one is invalid', async () => {
   ]);
 });
 
-it('15. the model of the environment is visible and never written', async () => {
+it('15. the model from the environment is visible and never written', async () => {
   const env: NodeJS.ProcessEnv = {
     SERVICE_MODEL_NAME: ' m-1 ',
     SERVICE_MODEL_API_KEY: 'sk-env-secret',
@@ -352,7 +352,7 @@ it('15. the model of the environment is visible and never written', async () => 
   );
 });
 
-it('a malformed SERVICE_MODEL_* variable switches the overlay off with a warning', async () => {
+it('a malformed SERVICE_MODEL_* variable disables the overlay with a warning', async () => {
   const world = await start('', { SERVICE_MODEL_NAME: 'm', SERVICE_MODEL_MAX_CONTEXT_SIZE: '12x' });
   const warnings: unknown[] = [];
   world.app.config.onWarnings((list) => warnings.push(...list));
@@ -360,7 +360,7 @@ it('a malformed SERVICE_MODEL_* variable switches the overlay off with a warning
   expect((await world.api('GET', '/config')).data).toMatchObject({ providers: {}, models: {} });
 });
 
-it('variables win over the file, are read at every use and are not written', async () => {
+it('variables override the file, are read at every use and are not written', async () => {
   const env: NodeJS.ProcessEnv = {
     SERVICE_LOOP_MAX_STEPS_PER_TURN: '9',
     SERVICE_SUBAGENT_TIMEOUT_MS: '0',

@@ -26,7 +26,7 @@ async function start(limits: Partial<HttpLimits>, options: TestServerOptions = {
   server = await startServer({ ...options, httpLimits: { ...defaults, ...limits } });
 }
 
-/** A connection that sends `text` and waits. */
+/** Opens a connection, sends `text` and waits. */
 async function open(text = ''): Promise<Socket> {
   const { hostname, port } = new URL(server.url);
   const socket = connectSocket(Number(port), hostname);
@@ -37,7 +37,7 @@ async function open(text = ''): Promise<Socket> {
   return socket;
 }
 
-/** Requests over one connection that stays open between them; one that was closed meanwhile is opened again. */
+/** Sends requests over one keep-alive connection; reopens it if it was closed meanwhile. */
 function client({ withToken = true } = {}) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   agents.push(agent);
@@ -47,7 +47,7 @@ function client({ withToken = true } = {}) {
       const sent = httpRequest(server.url + path, { agent, headers }, (answer) => {
         answer.resume().once('end', () => resolve({ status: answer.statusCode, reused: sent.reusedSocket }));
       });
-      // The end of the connection may reach the client after it has sent.
+      // The close may reach the client after it has sent.
       sent.once('error', (error) => (sent.reusedSocket ? resolve(send(path)) : reject(error)));
       sent.end();
     });
@@ -68,7 +68,7 @@ it('by default headers may take 10 s, and a body may pause for 60 s', async () =
 
 describe('time', () => {
   it.each(['', 'G', 'GET /api/v1/healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: '])(
-    'a header block that is not complete in time is answered with a bare 408: %j',
+    'an incomplete header block is answered with a bare 408 after the time limit: %j',
     async (text) => {
       await start({ headersMs: 100, headersCheckMs: 20 });
       const answer = await rawExchange(server.url, text, () => false);
@@ -76,11 +76,11 @@ describe('time', () => {
     },
   );
 
-  it('a connection that waits between two requests is not one of them', async () => {
+  it('an idle keep-alive connection is exempt', async () => {
     await start({ headersMs: 100, headersCheckMs: 20 });
     const get = client();
     expect(await get('/api/v1/meta')).toEqual({ status: 200, reused: false });
-    // Another connection that is closed for its headers proves that the time has passed.
+    // The 408 of another connection proves that the time has passed.
     await rawExchange(server.url, 'GET', () => false);
     expect(await get('/api/v1/meta')).toEqual({ status: 200, reused: true });
   });
@@ -99,13 +99,13 @@ describe('time', () => {
     ],
     ['a form', () => `${upload(1000)}${HEAD}some`],
     ['a form of which nothing comes', () => upload(1000)],
-  ])('a body that stops is closed without an answer: %s', async (_what, text) => {
+  ])('a connection whose body stalls is closed without an answer: %s', async (_what, text) => {
     await start({ bodyIdleMs: 100 });
     expect(await rawExchange(server.url, text(), () => false)).toBe('');
     expect(await server.app.uploads.open('f_none')).toBeUndefined();
   });
 
-  it('an upload that takes longer than the limit, but sends a byte within it, is taken', async () => {
+  it('an upload that exceeds the limit in total, but never between two bytes, is accepted', async () => {
     const bodyIdleMs = 2000;
     await start({ bodyIdleMs });
     const bytes = 12;
@@ -125,19 +125,19 @@ describe('time', () => {
 });
 
 describe('connections', () => {
-  it('at the limit a new one closes the oldest that is idle and carried no token', async () => {
+  it('at the limit, a new connection closes the oldest idle one that sent no token', async () => {
     await start({ maxConnections: 3 });
     const idle = [await open(), await open('GET / HTT'), await open()];
     const get = client();
     expect(await get('/api/v1/meta')).toMatchObject({ status: 200 });
     await until(() => idle[0] && !isOpen(idle[0]));
     expect(idle.slice(1).map(isOpen)).toEqual([true, true]);
-    // That of the client is the youngest, and stays whatever comes.
+    // The client's connection is the youngest, and stays open regardless of new ones.
     for (let count = 0; count < 10; count += 1) await open();
     expect(await get('/api/v1/meta')).toEqual({ status: 200, reused: true });
   });
 
-  it('those without a token, or with a wrong one, are closed; those with a valid one are not', async () => {
+  it('connections without a valid token are closed; those with one are not', async () => {
     await start({ maxConnections: 3 });
     const [valid, none] = [client(), client({ withToken: false })];
     await valid('/api/v1/meta');
@@ -148,7 +148,7 @@ describe('connections', () => {
     expect((await none('/api/v1/healthz')).reused).toBe(false);
   });
 
-  it('requests under way and WebSockets are never closed; where nothing else is there the new one is', async () => {
+  it('running requests and WebSockets are never closed; if there are no others, the new connection is', async () => {
     await start({ maxConnections: 3 });
     const bearer = { authorization: `Bearer ${server.token}` };
     const webSockets = [1, 2].map(() => new WebSocket(`${server.url}/api/v1/ws`, { headers: bearer }));
@@ -171,7 +171,7 @@ describe('connections', () => {
     }
   });
 
-  it('without credentials the oldest idle one is closed, whatever it carried', async () => {
+  it('if no token is required, the oldest idle connection is closed, whether it sent one or not', async () => {
     await start({ maxConnections: 3 }, { bypassAuth: true });
     const get = client();
     await get('/api/v1/meta');
@@ -179,11 +179,11 @@ describe('connections', () => {
     expect(await get('/api/v1/meta')).toEqual({ status: 200, reused: false });
   });
 
-  it('a closed connection makes room', async () => {
+  it('a closed connection frees its slot', async () => {
     await start({ maxConnections: 2 });
     for (let count = 0; count < 10; count += 1) {
       const get = client();
-      // The server notices the end of the one before a moment later.
+      // The server notices the previous close a moment later.
       const answer = await until(() => get('/api/v1/meta').catch(() => undefined), 'an answer');
       expect(answer.status).toBe(200);
       agents.pop()?.destroy();

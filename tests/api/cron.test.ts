@@ -1,4 +1,4 @@
-/** Scheduled jobs over REST: their turns, and the sessions that stay loaded for them. */
+/** Scheduled jobs over REST: their turns, and keeping sessions loaded for them. */
 import { access, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** A session with a job that comes at this minute of each hour. */
+/** A session with a job that fires at this minute of each hour. */
 async function scheduled(minute: number): Promise<Talk> {
   const talk = await startTalk(world);
   const job = { cron: `${minute} * * * *`, prompt: PROMPT };
@@ -30,7 +30,7 @@ async function scheduled(minute: number): Promise<Talk> {
   return talk;
 }
 
-/** The clock shows this minute of the next hour. */
+/** Advances the clock to this minute of the next hour. */
 function goTo(minute: number): void {
   const now = new Date(clock.now());
   clock.advance(new Date(clock.now()).setHours(now.getHours() + 1, minute, 0, 0) - clock.now());
@@ -38,7 +38,7 @@ function goTo(minute: number): void {
 
 const isLoaded = ({ session }: Talk) => world.server.app.sessions.liveRow(session.id) !== undefined;
 
-/** Deletes what the session's calls have made, or those of the one that it was copied from. */
+/** Deletes the jobs that the session's calls created, or those of the session that it was copied from. */
 async function forget(talk: Talk, from = talk): Promise<void> {
   const made = from.all('tool.result').map(({ payload }) => String(payload['output']));
   const ids = made.flatMap((output) => /^\{"id":"([0-9A-Z]{26})"/.exec(output)?.[1] ?? []);
@@ -46,7 +46,7 @@ async function forget(talk: Talk, from = talk): Promise<void> {
   await talk.turn('Forget it', [{ calls }, { text: 'Done.' }]);
 }
 
-test('the turn of a job shows its prompt and its origin in the transcript, live and cold', async () => {
+test("the turn of a job has the job's prompt and origin in the transcript, live and cold", async () => {
   const talk = await scheduled(5);
   world.model.enqueue({ text: 'Green.' });
   goTo(5);
@@ -72,14 +72,14 @@ test('the turn of a job shows its prompt and its origin in the transcript, live 
     { turn_id: 't1', prompt: 'Look at the build', state: 'completed', origin: { kind: 'cron' } },
   ]);
   expect(wireMessages(world, -1).map(wireText).at(-1)).toContain('<prompt>\nLook at the build\n</prompt>');
-  // A list tells of what the user wrote.
+  // A list entry contains the user's last prompt.
   expect(await world.ok('GET', talk.path)).toMatchObject({ last_prompt: 'Look at it', last_turn_reason: 'completed' });
   await world.ok('POST', `${talk.path}:archive`, {});
   expect(isLoaded(talk)).toBe(false);
   expect(await page()).toEqual(items);
 });
 
-test('the turn of a job is cancelled as any other, and an undo takes its message, not the job', async () => {
+test('the turn of a job can be cancelled, and an undo removes its message, not the job', async () => {
   const talk = await scheduled(10);
   const held = world.model.enqueue({ text: 'Green.', hold: true });
   goTo(10);
@@ -99,7 +99,7 @@ test('the turn of a job is cancelled as any other, and an undo takes its message
   await forget(talk);
 });
 
-test('a copy has the jobs too, and both fire', async () => {
+test('a copy has the jobs too, and both sets fire', async () => {
   const talk = await scheduled(15);
   const { id } = sessionSchema.parse(await world.ok('POST', `${talk.path}:fork`, {}));
   const copy = await resumeTalk(world, sessionSchema.parse(await world.ok('GET', `/sessions/${id}`)));
@@ -111,7 +111,7 @@ test('a copy has the jobs too, and both fire', async () => {
   await forget(copy, talk);
 });
 
-test('a session with jobs stays loaded, and is loaded again by the next server; archived ones and others are not', async () => {
+test('a session with jobs stays loaded and is loaded by the next server, unless it is archived', async () => {
   const [kept, archived, over, bare] = [
     await scheduled(5),
     await scheduled(5),
@@ -133,7 +133,7 @@ test('a session with jobs stays loaded, and is loaded again by the next server; 
   await eventually(() => expect(isLoaded(kept)).toBe(true));
   world.model.enqueue({ text: 'Green.' });
   goTo(5);
-  // Its only reader comes later: nobody had to ask for it.
+  // The reader arrives later: no client requested the load.
   const again = await resumeTalk(world, kept.session);
   await again.nth('turn.ended', 2);
   expect(again.all('cron.fired').at(-1)?.payload).toMatchObject({ prompt: PROMPT });
@@ -141,7 +141,7 @@ test('a session with jobs stays loaded, and is loaded again by the next server; 
   await forget(again);
 });
 
-test('the first turn of a server waits for the hooks of the session’s beginning', async () => {
+test('the first turn of a server waits for the SessionStart hooks', async () => {
   const talk = await scheduled(25);
   const [running, go] = [join(world.project, 'running'), join(world.project, 'go')];
   const command = `touch '${running}'; until [ -e '${go}' ]; do sleep 0.01; done`;

@@ -1,4 +1,4 @@
-/** JSON that nests deeper than 200 levels, wherever it comes from, harms no session and no server. */
+/** JSON that nests deeper than 200 levels, from any source, harms no session and no server. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const lists = (levels: number, inner = '1') => '['.repeat(levels) + inner + ']'.repeat(levels);
-/** An object with a path that is nested; `levels` counts the object. */
+/** An object with a nested path; `levels` includes the object. */
 const argumentsOf = (levels: number) => `{"path":${lists(levels - 1)}}`;
 const MANY_BRACKETS = '[{'.repeat(500_000);
 
@@ -31,9 +31,9 @@ async function transcript({ path }: Pick<Talk, 'path'>): Promise<unknown> {
   return world.ok('GET', `${path}/transcript?agent_id=main&page_size=100`);
 }
 
-describe('arguments that a model writes', () => {
+describe('arguments from a model', () => {
   test.each([MAX_JSON_LEVELS + 1, 1000, 2000, 3000, 6000, 100_000])(
-    'with %i levels are no JSON to the tool and to the provider, and a text to people',
+    'with %i levels are invalid JSON to the tool and the provider, and text to clients',
     async (levels) => {
       const talk = await startTalk(world);
       const text = argumentsOf(levels);
@@ -74,10 +74,10 @@ describe('arguments that a model writes', () => {
 });
 
 test.each([1000, 2000, 3000])(
-  'a journal in which arguments are nested %i levels deep is read, forked and undone',
+  'a journal with arguments nested %i levels deep is read, forked and undone',
   async (levels) => {
     const talk = await startTalk(world);
-    // A long text makes references to files of the records, whose reading walks them.
+    // A long text makes the records reference files; resolving the references walks the whole record.
     const long = { content: 'x'.repeat(20_000), path: JSON.parse(lists(99)) };
     await readCall(talk, long);
     await readCall(talk, argumentsOf(100));
@@ -86,7 +86,7 @@ test.each([1000, 2000, 3000])(
     const { workspace_id: workspace, id } = talk.session;
     const journal = join(world.server.home, 'sessions', workspace, id, 'journal.ndjson');
     const before = await readFile(journal, 'utf8');
-    // Both what the model wrote and what was parsed of it.
+    // Replaces both the model's text and its parsed form.
     const after = before.replaceAll(argumentsOf(100).slice(9, -1), argumentsOf(levels).slice(9, -1));
     expect(after.length - before.length).toBeGreaterThan(2 * levels);
     await writeFile(journal, after);
@@ -99,7 +99,7 @@ test.each([1000, 2000, 3000])(
     expect(inputs(await world.messages(fork.id)).at(-1)).toBe(argumentsOf(levels));
     expect(await world.ok('POST', `${talk.path}:undo`)).toMatchObject({ messages: { items: expect.any(Array) } });
     expect(inputs(await world.messages(id)).at(-1)).toBe(argumentsOf(levels));
-    // Events of the turn are sent again to a client that was not there.
+    // Replays the events of the turn to a new client.
     const frames = (await world.watch(id)).durable(id);
     expect(frames.findLast(({ type }) => type === 'tool.call.started')?.payload.args).toBe(argumentsOf(levels));
   },
@@ -127,7 +127,7 @@ describe('request bodies', () => {
   test.each([
     ['200 levels', lists(MAX_JSON_LEVELS - 2)],
     ['a string with many brackets', JSON.stringify(MANY_BRACKETS.slice(0, 900_000))],
-  ])('with %s are taken', async (_what, metadata) => {
+  ])('with %s are accepted', async (_what, metadata) => {
     expect(await (await create(metadata)).json()).toMatchObject({ code: 0 });
   });
 });
@@ -149,7 +149,7 @@ describe('WebSocket frames', () => {
     await client.close();
   });
 
-  test('with a string of many brackets are taken', async () => {
+  test('with a string of many brackets are accepted', async () => {
     const client = await connect(world.server);
     client.sendRaw(JSON.stringify({ type: 'ping', payload: { nonce: MANY_BRACKETS } }));
     const { payload } = await client.waitFor(({ type }) => type === 'pong');

@@ -1,6 +1,6 @@
 /**
- * The surface as clients see it, kept in two files beside the tests: a change of the surface is a change of these
- * files, to be looked at in review. Update them with `npx vitest run --project api tests/api/documents.test.ts -u`.
+ * The public API, stored in two files next to the tests: a change of the API changes these files, which is reviewed.
+ * Update them with `npx vitest run --project api tests/api/documents.test.ts -u`.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-/** Files of a project that never end, or that nobody writes to: in each place where git and ripgrep read one. */
+/** Files of a project that never end or block, at each path that git and ripgrep read. */
 import { execFileSync } from 'node:child_process';
 import { appendFile, cp, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ beforeEach(async () => {
   await repository.write({ a: 'needle 2\n' });
 });
 
-/** Each action with a request, and its reply when nothing is wrong. */
+/** Each action with a request and its successful reply. */
 const ACTIONS: [action: string, body: object, data: object][] = [
   ['list', {}, { items: expect.arrayContaining([expect.objectContaining({ path: 'a' })]) }],
   ['search', { query: 'a' }, { items: [expect.objectContaining({ path: 'a' })] }],
@@ -29,10 +29,10 @@ const ACTIONS: [action: string, body: object, data: object][] = [
   ['diff', { path: 'a' }, { diff: expect.stringContaining('+needle 2') }],
 ];
 
-/** No reply takes that long without waiting for a time-out, on a busy machine too. */
+/** No reply takes that long unless it waits for a time-out, even on a busy machine. */
 const SOON_MS = 15_000;
 
-/** Sends every request; `refusals` are the messages of the actions that fail. */
+/** Sends every request; `refusals` contains the messages of the actions that must fail. */
 async function expectReplies(refusals: Record<string, unknown> = {}): Promise<void> {
   for (const [action, body, data] of ACTIONS) {
     const begun = performance.now();
@@ -53,7 +53,7 @@ const unavailable = expect.stringMatching(/^git unavailable at .*: \S/);
 
 describe('a link to an endless device', () => {
   it.each(['.gitignore', '.ignore', '.git/info/exclude'])(
-    'as %s ends the search that reads it, which says so; what reads it otherwise goes on',
+    'as %s stops the searches that read it, with an error; other actions work',
     async (place) => {
       await replace(place, '/dev/zero');
       await expectReplies({ grep: 'The search needed more than 1 GiB of memory and was stopped.' });
@@ -66,21 +66,21 @@ describe('a link to an endless device', () => {
   });
 
   it.each(['.git', '.git/config', '.git/index', '.git/HEAD', '.git/info/attributes'])(
-    'as %s leaves git unavailable, and the rest at work',
+    'as %s makes git unavailable; other actions work',
     async (place) => {
       await replace(place, '/dev/zero');
       await expectReplies({ git_status: unavailable, diff: unavailable });
     },
   );
 
-  it('as a branch leaves git unavailable', async () => {
+  it('as a branch makes git unavailable', async () => {
     await replace('.git/refs/heads/main', '/dev/zero');
     await expectReplies({ git_status: expect.stringContaining('Out of memory') });
   });
 });
 
 describe('a pipe', () => {
-  /** Its git and its grep have half a second: what waits for the pipe is given up soon. */
+  /** Time-outs of 0.5 s for git and grep, for requests that wait for the pipe. */
   let hasty: FilesSession;
   beforeAll(async () => {
     hasty = await startFilesSession({ fileTimeouts: { gitMs: 500, grepMs: 500 } });
@@ -93,7 +93,7 @@ describe('a pipe', () => {
     grep: 'grep timed out after 500ms',
   };
 
-  /** Sends the requests that wait for the pipe to the hasty server, the others to the one with all the time. */
+  /** Sends the requests that wait for the pipe to the hasty server, the others to the one with long time-outs. */
   async function expectTimeouts(place: string, waiting: readonly string[]): Promise<void> {
     await rm(hasty.root, { recursive: true, force: true });
     await cp(session.root, hasty.root, { recursive: true });
@@ -102,14 +102,14 @@ describe('a pipe', () => {
       execFileSync('mkfifo', [join(root, place)]);
     }
     for (const [action, body, data] of ACTIONS) {
-      // Ten seconds, in a test of its own.
+      // Takes ten seconds; another test covers it.
       if (action === 'search' && waiting.includes('grep')) continue;
       if (waiting.includes(action)) {
         expect([action, await hasty.fs(action, body)]).toMatchObject([action, { msg: TIMED_OUT[action], data: null }]);
       } else {
         expect([action, await session.fs(action, body)]).toMatchObject([action, { code: 0, data }]);
       }
-      // No thread of the server waits with the program.
+      // The waiting program occupies no thread of the server.
       expect(await hasty.server.api('GET', '/meta')).toMatchObject({ code: 0 });
     }
   }
@@ -122,10 +122,10 @@ describe('a pipe', () => {
     ['.git/index', ['git_status', 'diff']],
     ['.git/HEAD', ['git_status', 'diff']],
     ['.git/commondir', ['git_status', 'diff']],
-  ])('as %s ends what waits for it within its time, and nothing else', expectTimeouts);
+  ])('as %s times out the actions that read it, and no others', expectTimeouts);
 
-  it('as .gitignore ends a search of names, which says that it has not seen all', async () => {
-    // Nothing is known of a directory that was never searched before.
+  it('as .gitignore ends a search of names, which is reported as truncated', async () => {
+    // A new directory is not indexed yet.
     const fresh = await startFilesSession();
     try {
       await writeFile(join(fresh.root, 'a'), '');
@@ -136,13 +136,13 @@ describe('a pipe', () => {
     }
   });
 
-  it('as .git leaves git unavailable, and the rest at work', async () => {
+  it('as .git makes git unavailable; other actions work', async () => {
     await rm(join(session.root, '.git'), { recursive: true });
     execFileSync('mkfifo', [join(session.root, '.git')]);
     await expectReplies({ git_status: unavailable, diff: unavailable });
   });
 
-  it.each(['.gitattributes', '.gitmodules'])('that %s links to does no harm', async (place) => {
+  it.each(['.gitattributes', '.gitmodules'])('as the target of the link %s does no harm', async (place) => {
     execFileSync('mkfifo', [join(session.outside, 'pipe')]);
     await replace(place, join(session.outside, 'pipe'));
     await expectReplies();

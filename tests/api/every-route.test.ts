@@ -1,4 +1,4 @@
-/** What holds for every endpoint there is, also for those added later. */
+/** Rules of every endpoint, including those added later. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import endpoints from '#endpoints';
 import { publicPath } from '#utils/http/route-table.ts';
@@ -14,7 +14,7 @@ const routes = endpoints.map(({ method = 'get', route }) => ({
 }));
 const open = 'GET /api/v1/healthz';
 
-it.each(routes)('$method $path needs the token, unless it is the health check', async ({ method, path }) => {
+it.each(routes)('$method $path requires the token, unless it is the health check', async ({ method, path }) => {
   const response = await fetch(server.url + path, { method });
   if (`${method} ${path}` === open) {
     expect(response.status).toBe(200);

@@ -1,4 +1,4 @@
-/** A request frame that a feature brings: answered on every connection, at work on the feature's part in a session. */
+/** A request frame of a feature: available on every connection, handled by the feature's part of a session. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Feature, LiveFeature } from '#server/agent/feature.ts';
@@ -17,7 +17,7 @@ interface Viewed extends LiveFeature {
   readonly viewers: Set<string>;
 }
 
-/** Counts who looks at a session, for as long as they are connected. */
+/** Counts the connected viewers of a session. */
 const viewing: Feature<Viewed> = {
   name: 'viewing',
   open: () => ({ viewers: new Set() }),
@@ -40,13 +40,13 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Sent raw: a frame of a test stands in no document that an answer could be checked against. */
+/** Sent raw: a test's frame is in no document against which the answer could be checked. */
 function view(client: WsClient, id: string, payload: unknown) {
   client.sendRaw(JSON.stringify({ type: 'test_view', id, payload }));
   return client.waitFor((frame) => frame.type === 'ack' && frame.id === id);
 }
 
-test('a frame of a feature is validated, answered, and let go with its connection', async () => {
+test('a frame of a feature is validated and answered, and its state is released when the connection closes', async () => {
   const { id: session_id } = await world.session();
   const [first, second] = [await connect(world.server), await connect(world.server)];
   expect(await view(first, 'a', { session_id })).toMatchObject({ code: 0, payload: { viewers: 1 } });
