@@ -38,7 +38,7 @@ const suggest = async (query: string, more: object = {}): Promise<FileHits> =>
   fileHitsSchema.parse(await world.ok('POST', '/workspace/fs:suggest', { workspace: project, query, ...more }));
 const pathsOf = ({ items }: FileHits) => items.map(({ path }) => path);
 
-/** Searches until the tree is known: links are found then, which a cold answer does not have. */
+/** Searches until the tree is indexed: an index has links, the answer of a cold search does not. */
 async function warmUp(): Promise<void> {
   await symlink('nowhere', join(project, 'mark.known'));
   await expect.poll(async () => pathsOf(await search('mark.known'))).toEqual(['mark.known']);
@@ -50,7 +50,7 @@ describe.each(['cold', 'warm'])('a %s search', (state) => {
     if (state === 'warm') await warmUp();
   };
 
-  test('finds files and directories, best first, with the places of what matched', async () => {
+  test('finds files and directories, best first, with match positions', async () => {
     await prepared('src/a.ts', 'src/deep/er/z.py', 'docs/readme.md', '.hidden/a.ts');
     expect((await search('a.ts')).items).toEqual([
       { path: '.hidden/a.ts', name: 'a.ts', kind: 'file', score: 0.9375, match_positions: [8, 9, 10, 11] },
@@ -67,13 +67,13 @@ describe.each(['cold', 'warm'])('a %s search', (state) => {
     expect(await search('/')).toEqual({ items: [], truncated: false });
   });
 
-  test('cuts at the limit and says so', async () => {
+  test('is cut at the limit and reports it', async () => {
     await prepared('b1', 'b2', 'b3');
     expect(await search('b', { limit: 2 })).toMatchObject({ items: [{ path: 'b1' }, { path: 'b2' }], truncated: true });
     expect(await search('b', { limit: 3 })).toMatchObject({ truncated: false });
   });
 
-  test('shows the top level when nothing is asked for', async () => {
+  test('returns the top level for an empty query', async () => {
     await prepared('z/1', 'a', 'B', '.hidden', '.git/HEAD', 'out/x', '.gitignore');
     await writeFile(join(project, '.gitignore'), 'out\n');
     const mark = state === 'warm' ? ['mark.known'] : [];
@@ -88,7 +88,7 @@ describe.each(['cold', 'warm'])('a %s search', (state) => {
     ]);
   });
 
-  test('completes without hidden entries unless asked, shallow and short ones first', async () => {
+  test('completes without hidden entries by default, shallow and short ones first', async () => {
     await prepared('x/y/ab.ts', 'ab.ts', 'x/ab', 'ab-long.ts', '.h/ab', 'x/.ab');
     expect(pathsOf(await suggest('ab'))).toEqual(['x/ab', 'ab.ts', 'ab-long.ts', 'x/y/ab.ts']);
     expect(pathsOf(await suggest('ab', { show_hidden: true }))).toEqual([
@@ -101,7 +101,7 @@ describe.each(['cold', 'warm'])('a %s search', (state) => {
     ]);
   });
 
-  test('takes globs: excluded directories are not entered, included ones do not stop the walk', async () => {
+  test('accepts globs: excluded directories are not entered, included ones do not stop the walk', async () => {
     await prepared('src/a.ts', 'src/a.js', 'lib/a.ts', 'lib/x/a.ts');
     expect(pathsOf(await search('a.', { include_globs: ['*.ts'], exclude_globs: ['lib/x'] }))).toEqual([
       'lib/a.ts',
@@ -116,8 +116,8 @@ describe.each(['cold', 'warm'])('a %s search', (state) => {
   });
 });
 
-describe('a tree that is known', () => {
-  test('has links and empty directories, and what came and went meanwhile', async () => {
+describe('an indexed tree', () => {
+  test('has links and empty directories, and follows creations and deletions', async () => {
     await put('here/x');
     await mkdir(join(project, 'empty'));
     expect(pathsOf(await search('empty'))).toEqual([]);
@@ -132,7 +132,7 @@ describe('a tree that is known', () => {
     }
   });
 
-  test('follows its ignore files, of any kind and at any depth, and those outside of it', async () => {
+  test('follows ignore files of any kind, at any depth and outside the tree', async () => {
     await put('sub/a.one', 'sub/a.two', 'sub/a.three', 'sub/deep/a.three');
     await warmUp();
     const found = async () => pathsOf(await search('sub/a.')).toSorted();
@@ -149,7 +149,7 @@ describe('a tree that is known', () => {
     expect(pathsOf(await search('sub/a.', { follow_gitignore: false }))).toHaveLength(4);
   });
 
-  test('is kept for five minutes after the last search, and holds no session', async () => {
+  test('is cached for five minutes after the last search, and keeps no session loaded', async () => {
     const { sessions } = world.server.app;
     await put('x');
     await warmUp();
@@ -164,8 +164,8 @@ describe('a tree that is known', () => {
   });
 });
 
-describe('the place of a search', () => {
-  test('is a workspace by its id, or by the path of its root', async () => {
+describe('the workspace of a search', () => {
+  test('is given by its id, or by the path of its root', async () => {
     await put('x.ts');
     const known = async () =>
       (await world.server.app.workspaces.list()).map(({ root, last_opened_at }) => ({ root, last_opened_at }));
@@ -199,7 +199,7 @@ describe('the place of a search', () => {
     }
   });
 
-  test('is refused after the schema and before the work', async () => {
+  test('is checked after the schema and before the search', async () => {
     const at = (body: object) => world.api('POST', '/workspace/fs:suggest', body);
     expect(await at({ query: 'x' })).toMatchObject({ code: 40001, details: [{ path: 'workspace' }] });
     expect(await at({ workspace: 'nobody', query: 'x', limit: 201 })).toMatchObject({ code: 40001 });
@@ -211,7 +211,7 @@ describe('the place of a search', () => {
     ]);
   });
 
-  test('may be gone', async () => {
+  test('may have been removed', async () => {
     await rm(project, { recursive: true });
     expect(await search('x')).toEqual({ items: [], truncated: false });
     expect(await world.api('POST', `/sessions/${sessionId}/fs:search`, { query: '' })).toMatchObject({ code: 40409 });

@@ -38,10 +38,10 @@ interface Watching {
   client: WsClient;
   add(paths: string[], more?: object): ReturnType<WsClient['send']>;
   remove(paths: string[], more?: object): ReturnType<WsClient['send']>;
-  /** All changes that were told so far, as `<change> <path>`. */
+  /** All changes received so far, as `<change> <path>`. */
   told(): string[];
   frames(): FilesChanged[];
-  /** Waits until the change was told. */
+  /** Waits until the change has been received. */
   until(change: string): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ async function watching(run: (watch: Watching) => Promise<void>): Promise<void> 
   }
 }
 
-/** Told last of all that happened before. */
+/** Resolves after all earlier changes have been received. */
 const fence = async (until: Watching['until']) => {
   const name = `fence-${Math.random().toString(36).slice(2)}`;
   await put(name);
@@ -76,7 +76,7 @@ const fence = async (until: Watching['until']) => {
 };
 
 describe('watch_fs_add', () => {
-  test('acks the sorted normal paths and reports what happens to them from then on', () =>
+  test('acks the sorted, normalized paths and reports changes from then on', () =>
     watching(async ({ add, until, frames }) => {
       await put('src/old.ts');
       const ack = await add(['./src//', 'docs/', '.']);
@@ -98,7 +98,7 @@ describe('watch_fs_add', () => {
       expect(frames().map(({ seq }) => seq)).toEqual([1, 2, 3]);
     }));
 
-  test('refuses in the order session, runtime, paths, limit, and adds nothing then', () =>
+  test('refuses in the order session, runtime, paths, limit, and then adds no path', () =>
     watching(async ({ client, add, remove }) => {
       const nothing = { watched_paths: [], current_count: 0 };
       const unknown = await client.send({
@@ -139,7 +139,7 @@ describe('watch_fs_add', () => {
 });
 
 describe('event.fs.changed', () => {
-  test('goes to those alone who watch a matching path', () =>
+  test('is sent only to clients that watch a matching path', () =>
     watching((one) =>
       watching((two) =>
         watching(async (nobody) => {
@@ -163,12 +163,12 @@ describe('event.fs.changed', () => {
       ),
     ));
 
-  test('merges what happens to a path within a window', () =>
+  test('merges the changes of a path within a window', () =>
     watching(async ({ add, told, until }) => {
       await put('kept');
       await put('replaced');
       await add(['.']);
-      // In one turn of the loop, and so in one window.
+      // Synchronous, so that both fall into one window.
       for (const text of ['x', 'again']) writeFileSync(join(project, 'new'), text);
       writeFileSync(join(project, 'short-lived'), '');
       rmSync(join(project, 'short-lived'));
@@ -178,7 +178,7 @@ describe('event.fs.changed', () => {
       expect(told().filter((change) => !change.includes('fence'))).toEqual(['created new', 'modified replaced']);
     }));
 
-  test('tells of a new directory and of everything in it, whenever it was made', () =>
+  test('reports a new directory and its whole content, including entries created before it was watched', () =>
     watching(async ({ add, told, until }) => {
       await add(['.']);
       execFileSync('sh', ['-c', 'for i in 1 2 3 4 5; do mkdir -p d$i/e/f && echo x > d$i/e/f/g; done'], {
@@ -191,7 +191,7 @@ describe('event.fs.changed', () => {
       expect(told()).toHaveLength(expected.length + 1);
     }));
 
-  test('tells of renames, in and out of the tree, with their contents', () =>
+  test('reports renames, within, into and out of the tree, with their contents', () =>
     watching(async ({ add, told, until }) => {
       const outside = await mkdtemp(join(tmpdir(), 'service-code-outside-'));
       await mkdir(join(outside, 'x/y'), { recursive: true });
@@ -213,7 +213,7 @@ describe('event.fs.changed', () => {
       await rm(outside, { recursive: true });
     }));
 
-  test('shows links as links and does not follow them', () =>
+  test('reports links as links and does not follow them', () =>
     watching(async ({ add, frames, until }) => {
       await put('real/a');
       await add(['.']);
@@ -228,7 +228,7 @@ describe('event.fs.changed', () => {
       expect(changes.some(({ path }) => path.startsWith('link/'))).toBe(false);
     }));
 
-  test('leaves out .git and what the .gitignore of the work directory matches, but no hidden files', () =>
+  test('omits .git and matches of the work directory’s .gitignore, but not hidden files', () =>
     watching(async ({ add, told, until }) => {
       await put('.gitignore', 'out/\n*.log\n');
       await put('out/a');
@@ -258,7 +258,7 @@ describe('event.fs.changed', () => {
       expect(told()).not.toContain('created sub/z.txt');
     }));
 
-  test('reports a missing path once it appears, and a work directory that is removed and made again', () =>
+  test('reports a missing path when it appears, and a work directory that is removed and recreated', () =>
     watching(async ({ add, until }) => {
       await add(['later/deep', '.']);
       await put('later/deep/a');
@@ -272,7 +272,7 @@ describe('event.fs.changed', () => {
       await until('created again/c');
     }));
 
-  test('gathers 200 ms and lists 500 changes unless variables say otherwise', () =>
+  test('coalesces 200 ms and lists 500 changes by default', () =>
     watching(async ({ add, client, frames }) => {
       variables = {};
       await add(['.']);
@@ -281,7 +281,7 @@ describe('event.fs.changed', () => {
       expect(frames()[0]?.payload.coalesced_window_ms).toBe(200);
     }));
 
-  test('is truncated when there are too many changes, and goes to every watcher of the session then', () =>
+  test('is truncated if there are too many changes, and is then sent to every watcher of the session', () =>
     watching((one) =>
       watching(async (two) => {
         await one.add(['.']);
@@ -300,7 +300,7 @@ describe('event.fs.changed', () => {
 });
 
 describe('a watch', () => {
-  test('that takes long to arm holds up nobody else, and no other row of its connection', () =>
+  test('that is slow to arm delays no other client and no other request of its connection', () =>
     watching((other) =>
       watching(async ({ client, add, until }) => {
         const script = 'for i in $(seq 40); do mkdir d$i; for j in $(seq 50); do mkdir d$i/e$j; done; done';
@@ -320,7 +320,7 @@ describe('a watch', () => {
       }),
     ));
 
-  test('ends with its connection and with its session, and loads a cold one', async () => {
+  test('ends with its connection and its session, and loads a cold session', async () => {
     const { sessions } = world.server.app;
     await watching(async ({ add }) => {
       await add(['.']);

@@ -1,4 +1,4 @@
-/** Forks and children: sessions that begin as copies of others. */
+/** Forks and children: sessions that start as copies of others. */
 import { readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -21,7 +21,7 @@ const createChild = async (id: string, body?: unknown): Promise<Session> =>
   sessionSchema.parse(await world.ok('POST', `/sessions/${id}/children`, body));
 const folderOf = ({ id, workspace_id }: Session) => join(world.server.home, 'sessions', workspace_id, id);
 
-test('a fork goes on from what was said, and neither hears of the other', async () => {
+test('a fork continues from the copied conversation, independently of the original', async () => {
   const talk = await startTalk(world);
   const long = 'long text '.repeat(3000);
   await talk.turn('The word is plum', [{ calls: [call('Read', { path: 'a.txt' })] }, { text: long }]);
@@ -55,7 +55,7 @@ test('a fork goes on from what was said, and neither hears of the other', async 
   }
 });
 
-test('children are listed with their parent, and say whose they are', async () => {
+test('children are listed with their parent and have its id in their metadata', async () => {
   const parent = await world.session({ metadata: { cwd: world.project, own: 1 } });
   const child = await createChild(parent.id, {
     metadata: { parent_session_id: 'session_other', child_session_kind: 'x', goal: 1, more: 2 },
@@ -80,7 +80,7 @@ test('children are listed with their parent, and say whose they are', async () =
   expect(await list()).toEqual([]);
 });
 
-test('while any agent runs a turn there is no copy; a task alone goes on in the original and is lost in the copy', async () => {
+test('a running turn of any agent refuses the copy; a running task continues in the original and is lost in the copy', async () => {
   const talk = await startTalk(world);
   await talk.turn('One', [{ text: 'First.' }], { permission_mode: 'yolo' });
   const { agent_id } = (await world.ok('POST', `${talk.path}:btw`)) as { agent_id: string };
@@ -116,7 +116,7 @@ test('while any agent runs a turn there is no copy; a task alone goes on in the 
   await world.ok('POST', `${talk.path}/tasks/${running[0]?.id}:cancel`);
 });
 
-test('a goal stays where it was, and the copy is told', async () => {
+test('a goal is not copied, and the copy gets a reminder of that', async () => {
   const talk = await startTalk(world);
   await talk.turn('One', [{ text: 'First.' }]);
   await world.ok('POST', `${talk.path}/profile`, { agent_config: { goal_objective: 'Ship it' } });
@@ -128,7 +128,7 @@ test('a goal stays where it was, and the copy is told', async () => {
   await world.ok('POST', `${talk.path}/profile`, { agent_config: { goal_control: 'cancel' } });
 });
 
-test('a session that is archived or was cut off by a crash can be copied, without being loaded', async () => {
+test('an archived or crashed session can be copied without loading it', async () => {
   const talk = await startTalk(world);
   await talk.turn('One', [{ text: 'First.' }]);
   await world.ok('POST', `${talk.path}:archive`);
@@ -158,7 +158,7 @@ test('a session that is archived or was cut off by a crash can be copied, withou
   }
 });
 
-test('a copy that cannot be made leaves nothing behind', async () => {
+test('a failed copy leaves no files and no index row', async () => {
   const talk = await startTalk(world);
   await talk.turn('One', [{ text: 'First.' }]);
   await world.ok('POST', `${talk.path}:archive`);
@@ -174,7 +174,7 @@ test('a copy that cannot be made leaves nothing behind', async () => {
   expect(await world.ok('GET', '/sessions?include_archive=true')).toEqual(listed);
 });
 
-test('files of prompts come along; what the copy reads of where it came from needs no approval', async () => {
+test('files of prompts are copied; reading files of the original needs no approval', async () => {
   const talk = await startTalk(world);
   const { id } = await upload(world.server, { filename: 'notes.txt', content: 'notes\n' });
   world.model.enqueue({ text: 'Seen.' });
@@ -205,7 +205,7 @@ test('files of prompts come along; what the copy reads of where it came from nee
   expect(copyTalk.all('event.approval.requested')).toEqual([]);
 });
 
-test('another server copies what this one holds, unless a turn runs', async () => {
+test('another server can copy a session that this one owns, unless a turn runs', async () => {
   const talk = await startTalk(world);
   await talk.turn('One', [{ text: 'First.' }]);
   const server = await startServer({ home: world.server.home });
@@ -227,7 +227,7 @@ test('another server copies what this one holds, unless a turn runs', async () =
   }
 });
 
-test('children come in pages, the newest first, and not as busy ones', async () => {
+test('children are paged, newest first, and filtered by busy', async () => {
   const parent = await world.session();
   const made: string[] = [];
   for (let n = 0; n < 3; n += 1) made.push((await createChild(parent.id, { title: `${n}` })).id);
@@ -253,7 +253,7 @@ test('children come in pages, the newest first, and not as busy ones', async () 
   expect(all.items.map(({ id }) => id)).toEqual(expect.arrayContaining(made));
 });
 
-test('copies that are made while the original goes on hold whole turns', async () => {
+test('copies created while the original continues contain whole turns', async () => {
   const talk = await startTalk(world);
   const server = await startServer({ home: world.server.home });
   try {

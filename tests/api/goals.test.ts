@@ -1,4 +1,4 @@
-/** Goals over REST: set, worked on turn after turn, paused, resumed, cancelled, blocked, reached; and all their codes. */
+/** Goals over REST: set, continued turn by turn, paused, resumed, cancelled, blocked, reached; with all errors. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { modeEvents } from '#schema/events/modes.ts';
 import { transcriptPageSchema } from '#schema/transcript.ts';
@@ -29,7 +29,7 @@ const changes = (talk: Talk) =>
 /** Waits until no turn runs. */
 const idle = (talk: Talk, turns: number) => talk.nth('turn.ended', turns);
 
-test('is set without a turn; the next prompt works for it, and turns follow until it is reached', async () => {
+test('is set without a turn; the next prompt works on it, and turns follow until it is reached', async () => {
   const talk = await startTalk(world);
   await setGoal(talk, '  Make it work  ');
   expect(await goal(talk)).toEqual({
@@ -77,7 +77,7 @@ test('is set without a turn; the next prompt works for it, and turns follow unti
   expect(await talk.status()).toMatchObject({ busy: false });
 });
 
-describe('refused, and nothing changes', () => {
+describe('refused without any change', () => {
   test.each([
     ['a blank objective', { goal_objective: '  \n ' }, 40917],
     ['an objective of 4001 characters', { goal_objective: ` ${'x'.repeat(4001)} ` }, 40918],
@@ -91,7 +91,7 @@ describe('refused, and nothing changes', () => {
     expect(talk.all('goal.updated')).toEqual([]);
   });
 
-  test('a second goal, and the pause of a blocked one; what came before in the request stays', async () => {
+  test('a second goal, and the pause of a blocked one; earlier parts of the request stay applied', async () => {
     const talk = await startTalk(world);
     await setGoal(talk, 'x'.repeat(4000));
     const second = { title: 'Named', agent_config: { permission_mode: 'yolo', goal_objective: 'Another' } };
@@ -104,7 +104,7 @@ describe('refused, and nothing changes', () => {
     expect(await profile(talk, { goal_objective: 'Another' })).toMatchObject({ code: 40913 });
   });
 
-  test('members of a prompt mean nothing', async () => {
+  test('goal members of a prompt are ignored', async () => {
     const talk = await startTalk(world);
     await talk.turn('Hello', [{ text: 'Hello.' }], { goal_objective: 'world peace', goal_control: 'resume' });
     expect(await goal(talk)).toBeNull();
@@ -115,13 +115,13 @@ describe('refused, and nothing changes', () => {
   });
 });
 
-test('a new objective and its pause may come in one request', async () => {
+test('one request may set an objective and pause it', async () => {
   const talk = await startTalk(world);
   expect((await profile(talk, { goal_objective: 'One', goal_control: 'pause' })).code).toBe(0);
   expect(await goal(talk)).toMatchObject({ objective: 'One', status: 'paused' });
 });
 
-test('resumed on a session that was never used, it goes on with the default model and without a prompt', async () => {
+test('resumed in a session without turns, it continues with the default model and without a prompt', async () => {
   const talk = await startTalk(world);
   await profile(talk, { goal_objective: 'One', goal_control: 'pause' });
   const held = world.model.enqueue({ text: 'Working.', hold: true });
@@ -138,7 +138,7 @@ test('resumed on a session that was never used, it goes on with the default mode
   ).toContain('<untrusted_objective>');
 });
 
-test('a prompt that is sent during a continuation waits, and runs before the next one', async () => {
+test('a prompt sent during a continuation is queued and runs before the next one', async () => {
   const talk = await startTalk(world);
   await setGoal(talk, 'One');
   await talk.prompt('Begin', [{ text: 'One.' }]);
@@ -168,7 +168,7 @@ test.each(['the session', 'the prompt'])('an abort of %s pauses it', async (what
   expect(await talk.status()).toMatchObject({ busy: false });
 });
 
-test('cancelled in its turn: the turn ends, the model is told', async () => {
+test('cancelled during its turn: the turn ends, the model is informed', async () => {
   const talk = await startTalk(world);
   await setGoal(talk, 'One');
   const held = world.model.enqueue({ text: 'Working.', hold: true });
@@ -182,10 +182,10 @@ test('cancelled in its turn: the turn ends, the model is told', async () => {
   expect(wireMessages(world, -1).map(wireText).join()).toContain('cancelled the goal');
 });
 
-describe('the consent to a goal of the model', () => {
+describe('the approval of a goal that the model sets', () => {
   const create = { calls: [call('CreateGoal', { objective: 'Ship', completionCriterion: 'green' })] };
 
-  test.each(['manual', 'yolo'])('is asked for in %s mode, and shown', async (mode) => {
+  test.each(['manual', 'yolo'])('is requested in %s mode, with its display', async (mode) => {
     const talk = await startTalk(world);
     await talk.prompt('Make it a goal', [create, update('complete'), { text: 'Done.' }], { permission_mode: mode });
     const approval = await talk.approval();
@@ -198,7 +198,7 @@ describe('the consent to a goal of the model', () => {
     await talk.answer(approval.approval_id, { decision: 'approved', scope: 'session' });
     await talk.nth('prompt.completed', 1);
     expect(changes(talk).at(-1)).toEqual([null, null, null]);
-    // Consent is given for one goal.
+    // An approval applies to one goal only.
     await talk.prompt('Again', [create, { text: 'Fine.' }]);
     await talk.answer((await talk.approval(2)).approval_id, { decision: 'rejected', feedback: 'not now' });
     await talk.nth('prompt.completed', 2);
@@ -209,7 +209,7 @@ describe('the consent to a goal of the model', () => {
     });
   });
 
-  test('is not asked for in auto mode', async () => {
+  test('is not requested in auto mode', async () => {
     const talk = await startTalk(world);
     await talk.turn('Go', [create, update('complete'), { text: 'Done.' }], { permission_mode: 'auto' });
     expect(talk.all('event.approval.requested')).toEqual([]);
@@ -221,7 +221,7 @@ describe('the consent to a goal of the model', () => {
     ['yolo', 'yolo'],
     ['auto', 'auto'],
     ['Yolo', 'manual'],
-  ])('with the label %s the mode is %s', async (selected_label, permission) => {
+  ])('with the label %s sets the mode %s', async (selected_label, permission) => {
     const talk = await startTalk(world);
     const { prompt_id } = await talk.prompt('Go', [create, update('complete'), { text: 'Done.' }]);
     await talk.answer((await talk.approval()).approval_id, { decision: 'approved', selected_label });
@@ -229,7 +229,7 @@ describe('the consent to a goal of the model', () => {
     expect(await talk.status()).toMatchObject({ permission });
   });
 
-  test('refused with a label, no mode changes', async () => {
+  test('changes no mode if rejected with a label', async () => {
     const talk = await startTalk(world);
     const { prompt_id } = await talk.prompt('Go', [create, { text: 'Fine.' }]);
     await talk.answer((await talk.approval()).approval_id, { decision: 'cancelled', selected_label: 'auto' });
@@ -240,7 +240,7 @@ describe('the consent to a goal of the model', () => {
 });
 
 describe('after a restart', () => {
-  test('an active goal is paused; a reader sees that, the load tells nobody, the next line keeps it', async () => {
+  test('an active goal reads as paused; loading publishes no event, the next record persists it', async () => {
     const talk = await startTalk(world);
     await setGoal(talk, 'One');
     const { seq } = await talk.nth('goal.updated', 1);
@@ -263,7 +263,7 @@ describe('after a restart', () => {
   });
 });
 
-test('shows in the transcript: what it is, and what became of it', async () => {
+test('the transcript has the goal and its outcome', async () => {
   const talk = await startTalk(world);
   await setGoal(talk, 'One');
   const read = async () => transcriptPageSchema.parse(await world.ok('GET', `${talk.path}/transcript?agent_id=main`));

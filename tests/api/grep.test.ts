@@ -19,7 +19,7 @@ it('finds text in the files of a session', async () => {
   });
 });
 
-it('takes a pattern that begins as an option does', async () => {
+it('accepts a pattern that looks like an option', async () => {
   expect(await session.ok('grep', { pattern: '--files' })).toMatchObject({ files: [] });
 });
 

@@ -29,26 +29,26 @@ const configure = (...hooks: Entry[]) => world.ok('POST', '/config', { hooks });
 beforeEach(() => configure());
 
 let names = 0;
-/** A name in the project that no other test has. */
+/** A file name in the project that no other test uses. */
 const fresh = (what: string) => `${what}-${(names += 1)}`;
 const inProject = (name: string) => join(world.project, name);
 const textOf = (name: string) => readFile(inProject(name), 'utf8').catch(() => '');
 
-/** What was written to a file of the project, once it says so. */
+/** Content of a file of the project, when `holds` returns true for it. */
 const written = (name: string, holds = (text: string) => text.endsWith('\n')): Promise<string> =>
   until(async () => {
     const text = await textOf(name);
     return holds(text) && text;
   }, name);
 
-/** Hooks that keep what they read, a file for each event. */
+/** Hooks that append their input to a file, one file per event. */
 function recorded(...events: string[]) {
   const name = fresh('told');
-  // One write each: several sessions may end at once.
+  // A single write each, because several sessions may end at the same time.
   const entries = events.map((event) => ({ event, command: `printf '%s\\n' "$(tr -d '\\n')" >> ${name}-${event}` }));
   return {
     entries,
-    /** The n-th that an event's hook read. */
+    /** The n-th input of an event's hook. */
     async nth(event: string, n = 1): Promise<Record<string, unknown>> {
       const text = await written(`${name}-${event}`, (lines) => lines.split('\n').length > n);
       return JSON.parse(text.split('\n')[n - 1] ?? '') as Record<string, unknown>;
@@ -57,7 +57,7 @@ function recorded(...events: string[]) {
   };
 }
 
-/** A command that tells its process id and waits for ever, whatever it is asked. */
+/** A command that writes its process id and waits forever, ignoring SIGTERM. */
 const hangs = (name: string) => `trap '' TERM; echo $$ > ${name}; while :; do sleep 1; done`;
 const gone = (pid: number) => until(() => !processAlive(pid), `end of ${pid}`);
 
@@ -71,7 +71,7 @@ const submit = (talk: Talk, text: string, id: string) =>
   world.api('POST', `${talk.path}/prompts`, { content: [{ type: 'text', text }], prompt_id: id });
 
 describe('a prompt', () => {
-  test('is refused by exit code 2: both messages stay, and no turn begins', async () => {
+  test('is refused by exit code 2: both messages are stored, and no turn starts', async () => {
     await configure({ event: 'UserPromptSubmit', matcher: 'secret', command: 'echo not here >&2; exit 2' });
     const talk = await startTalk(world);
     const prompt = await talk.prompt('the secret', [], { prompt_id: 'p0' });
@@ -101,12 +101,12 @@ describe('a prompt', () => {
     expect(await submit(talk, 'again', 'p0')).toMatchObject({ code: 40903 });
     const { items } = (await world.ok('GET', `${talk.path}/transcript?agent_id=main`)) as { items: object[] };
     expect(items).toMatchObject([{ kind: 'marker', marker: 'hook', payload: { ...result, agentId: 'main' } }]);
-    // The next one, which no hook minds, is turn 0.
+    // The next prompt, which no hook blocks, is turn 0.
     const turn = await talk.turn('hello', [{ text: 'Hi.' }]);
     expect(turn.ended).toMatchObject({ turnId: 0, reason: 'completed' });
   });
 
-  test('is refused by a JSON reply, whatever else that says', async () => {
+  test('is refused by a JSON reply, regardless of its other members', async () => {
     const reply = { message: 7, hookSpecificOutput: { permissionDecision: 'deny', permissionDecisionReason: 'no' } };
     await configure({ event: 'UserPromptSubmit', command: `echo '${JSON.stringify(reply)}'` });
     const talk = await startTalk(world);
@@ -114,7 +114,7 @@ describe('a prompt', () => {
     expect((await talk.nth('hook.result', 1)).payload).toMatchObject({ content: 'no', blocked: true });
   });
 
-  test('gets what its hooks add in front, as one message', async () => {
+  test('is preceded by the output of its hooks, as one message', async () => {
     await configure(
       { event: 'UserPromptSubmit', command: 'echo plain' },
       { event: 'UserPromptSubmit', command: `echo '{"message": "of the reply"}'` },
@@ -150,7 +150,7 @@ describe('a prompt', () => {
     expect(wireMessages(world, -1).map(wireText).slice(1, 3)).toEqual([text, 'go']);
   });
 
-  test('that no hook matches begins at once', async () => {
+  test('starts immediately if no hook matches it', async () => {
     await configure({ event: 'UserPromptSubmit', matcher: '^never$', command: 'exit 2' });
     const talk = await startTalk(world);
     const { frames } = await talk.turn('go', [{ text: 'Done.' }]);
@@ -161,7 +161,7 @@ describe('a prompt', () => {
     ]);
   });
 
-  test('waits for a hook that hangs until its time-out, and what it started dies', async () => {
+  test('waits for a hanging hook until its time-out; the process tree of the hook is killed', async () => {
     const pid = fresh('pid');
     await configure({ event: 'UserPromptSubmit', command: hangs(pid), timeout: 1 });
     const talk = await startTalk(world);
@@ -170,12 +170,12 @@ describe('a prompt', () => {
     expect(ended).toMatchObject({ reason: 'completed' });
     const took = performance.now() - begin;
     expect(took).toBeGreaterThan(1000);
-    // Its time, and not that of a hook that says none, which is 30 s.
+    // The configured time-out, not the default of 30 s.
     expect(took).toBeLessThan(25_000);
     await gone(Number(await written(pid)));
   });
 
-  test('gets a bounded text of a hook that floods', async () => {
+  test('gets a bounded text from a hook that floods its output', async () => {
     await configure({ event: 'UserPromptSubmit', command: 'yes | head -c 5000000; yes | head -c 5000000 >&2' });
     const talk = await startTalk(world);
     await talk.turn('go', [{ text: 'Done.' }]);
@@ -184,7 +184,7 @@ describe('a prompt', () => {
     expect(content).toMatch(/^y\ny\n/);
   });
 
-  test('is matched and told whole when it is long', async () => {
+  test('is matched and passed whole when it is long', async () => {
     const told = recorded('UserPromptSubmit');
     await configure(...told.entries.map((entry) => ({ ...entry, matcher: 'end$' })));
     const talk = await startTalk(world);
@@ -195,7 +195,7 @@ describe('a prompt', () => {
 });
 
 describe('while the hook of a prompt runs', () => {
-  /** A prompt whose hook waits for a file. */
+  /** Submits a prompt whose hook waits for a file. */
   async function held() {
     const gate = fresh('gate');
     const pid = fresh('pid');
@@ -225,7 +225,7 @@ describe('while the hook of a prompt runs', () => {
     await talk.settled('p0');
   });
 
-  test('other prompts wait, and each has its hook when its time has come', async () => {
+  test('other prompts are queued, and the hook of each runs when it is dequeued', async () => {
     const { talk, reply, open } = await held();
     expect(await submit(talk, 'second', 'p1')).toMatchObject({ data: { status: 'queued' } });
     expect((await talk.nth('prompt.queued', 1)).payload).toMatchObject({ promptId: 'p1', queueLength: 1 });
@@ -250,7 +250,7 @@ describe('while the hook of a prompt runs', () => {
   test.each([
     ['the prompt', (path: string) => `${path}/prompts/p0:abort`],
     ['the session', (path: string) => `${path}:abort`],
-  ])('an abort of %s kills it, and no turn begins', async (_what, address) => {
+  ])('an abort of %s kills it, and no turn starts', async (_what, address) => {
     const { talk, reply, hook } = await held();
     expect(await world.api('POST', address(talk.path), {})).toMatchObject({ code: 0, data: { aborted: true } });
     expect(await reply).toMatchObject({ code: 0, data: { prompt_id: 'p0', status: 'running' } });
@@ -269,7 +269,7 @@ describe('while the hook of a prompt runs', () => {
     expect(ended).toMatchObject({ turnId: 0 });
   });
 
-  test('an abort lets the prompts behind it begin', async () => {
+  test('an abort starts the queued prompts', async () => {
     const { talk, reply, open } = await held();
     await submit(talk, 'second', 'p1');
     world.model.enqueue({ text: 'Done.' });
@@ -279,7 +279,7 @@ describe('while the hook of a prompt runs', () => {
     expect((await talk.settled('p1')).payload).toMatchObject({ reason: 'completed' });
   });
 
-  test('an archive kills it, and drops what waits', async () => {
+  test('an archive kills it, and drops the queue', async () => {
     const { talk, reply, hook } = await held();
     await submit(talk, 'second', 'p1');
     expect(await world.api('POST', `${talk.path}:archive`, {})).toMatchObject({ data: { archived: true } });
@@ -299,7 +299,7 @@ describe('a call', () => {
       'a JSON reply',
       `echo '{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"too dangerous"}}'`,
     ],
-  ])('is denied by %s, before anybody is asked', async (_what, command) => {
+  ])('is denied by %s, before approval is requested', async (_what, command) => {
     const told = recorded('PreToolUse');
     await configure({ event: 'PreToolUse', matcher: '^Bash$', command }, ...told.entries);
     const talk = await startTalk(world);
@@ -314,7 +314,7 @@ describe('a call', () => {
     });
   });
 
-  test('that a hook allows still asks for permission', async () => {
+  test('still needs permission if a hook allows it', async () => {
     const allow = '{"hookSpecificOutput":{"permissionDecision":"allow"}}';
     const told = recorded('PermissionRequest', 'PermissionResult');
     await configure({ event: 'PreToolUse', command: `echo '${allow}'` }, ...told.entries);
@@ -329,7 +329,7 @@ describe('a call', () => {
     expect(await told.nth('PermissionResult')).toMatchObject(result);
   });
 
-  test('that has run is told of, with the start of its output or its error', async () => {
+  test('is reported after it ran, with the start of its output or its error', async () => {
     const told = recorded('PostToolUse', 'PostToolUseFailure');
     await configure(...told.entries);
     const talk = await startTalk(world);
@@ -344,7 +344,7 @@ describe('a call', () => {
     expect(failed).not.toHaveProperty('tool_output');
   });
 
-  test('whose hook runs ends with an abort of its turn', async () => {
+  test('is aborted with its turn while its hook runs', async () => {
     const pid = fresh('pid');
     await configure({ event: 'PreToolUse', command: hangs(pid) });
     const talk = await startTalk(world);
@@ -358,7 +358,7 @@ describe('a call', () => {
 });
 
 describe('a turn', () => {
-  test('is made to go on by a Stop hook, once', async () => {
+  test('is continued by a Stop hook, a single time', async () => {
     const told = recorded('Stop');
     await configure({ event: 'Stop', command: 'echo run the tests >&2; exit 2' }, ...told.entries);
     const talk = await startTalk(world);
@@ -381,12 +381,12 @@ describe('a turn', () => {
     ]);
     expect(await told.nth('Stop')).toMatchObject({ stop_hook_active: false });
     expect((await told.text('Stop')).trimEnd().split('\n')).toHaveLength(1);
-    // The next turn has its own.
+    // The next turn is continued a single time, too.
     await talk.turn('again', [{ text: 'Done.' }, { text: 'Really done.' }]);
     expect(talk.all('hook.result')).toHaveLength(2);
   });
 
-  test('that a Stop hook allows ends on its own', async () => {
+  test('completes if a Stop hook allows it', async () => {
     await configure({ event: 'Stop', command: 'echo fine' });
     const talk = await startTalk(world);
     const { frames } = await talk.turn('go', [{ text: 'Done.' }]);
@@ -394,7 +394,7 @@ describe('a turn', () => {
     expect(talk.all('hook.result')).toEqual([]);
   });
 
-  test('tells of its begin, what waits behind it, its abort and its failure', async () => {
+  test('reports its start, queued prompts, its abort and its failure', async () => {
     const told = recorded('TurnStarted', 'UserPromptQueued', 'Interrupt', 'StopFailure');
     await configure(...told.entries);
     const talk = await startTalk(world);
@@ -414,7 +414,7 @@ describe('a turn', () => {
     expect(await told.nth('StopFailure')).toMatchObject(failure);
   });
 
-  test('that a prompt is steered into asks no hook about it', async () => {
+  test('runs no prompt hook for a prompt steered into it', async () => {
     const told = recorded('UserPromptSubmit', 'UserPromptQueued');
     const refuses = { event: 'UserPromptSubmit', matcher: '^steered$', command: 'exit 2' };
     await configure(refuses, ...told.entries);
@@ -430,12 +430,12 @@ describe('a turn', () => {
     await talk.settled('p0');
     expect(wireText(wireMessages(world, -1).at(-1) ?? { role: '' })).toBe('steered');
     expect(talk.all('hook.result')).toEqual([]);
-    // The hooks of the next prompt come behind those of that one.
+    // The hook's second input is the next prompt, not the steered one.
     await talk.turn('last', [{ text: 'Three.' }]);
     expect(await told.nth('UserPromptSubmit', 2)).toMatchObject({ prompt: 'last', is_steer: false });
   });
 
-  test('kills on abort what it was told of', async () => {
+  test('kills a running TurnStarted hook on abort', async () => {
     const pid = fresh('pid');
     await configure({ event: 'TurnStarted', command: hangs(pid) });
     const talk = await startTalk(world);
@@ -451,7 +451,7 @@ describe('a turn', () => {
 });
 
 describe('tasks and subagents', () => {
-  test('commands are told of as they start, and the end of one in the background', async () => {
+  test('commands are reported when they start, and in the background also when they end', async () => {
     const told = recorded('TaskStarted', 'Notification');
     await configure(...told.entries);
     const talk = await startTalk(world);
@@ -461,7 +461,7 @@ describe('tasks and subagents', () => {
     const calls = [call('Bash', { command: 'echo hello' }, 'c1')];
     const scripts = [{ calls }, { calls: [call('Bash', behind, 'c2')] }, { text: 'Done.' }, { text: 'I heard.' }];
     await talk.turn('go', scripts, { permission_mode: 'yolo' });
-    // A task that ends before its turn is told of in that turn.
+    // A task that ends before its turn is reported in that turn.
     await writeFile(inProject(gate), '');
     const task = { kind: 'process', status: 'running', started_at: expect.any(Number) };
     expect(await told.nth('TaskStarted')).toMatchObject({ ...task, detached: false, task_id: expect.any(String) });
@@ -477,7 +477,7 @@ describe('tasks and subagents', () => {
     await expect.poll(() => world.ok('GET', talk.path)).toMatchObject({ busy: false });
   });
 
-  test('a subagent waits for the hooks of its start', async () => {
+  test('a subagent waits for its SubagentStart hooks', async () => {
     const gate = fresh('gate');
     const told = recorded('SubagentStart', 'SubagentStop');
     const waits = {
@@ -501,7 +501,7 @@ describe('tasks and subagents', () => {
 });
 
 describe('a session', () => {
-  test('begins and ends, and begins again', async () => {
+  test('reports its start, its end, and its resume', async () => {
     const told = recorded('SessionStart', 'SessionEnd');
     await configure(...told.entries);
     const talk = await startTalk(world);
@@ -526,7 +526,7 @@ describe('a session', () => {
     expect(await told.nth('SessionEnd', 2)).toMatchObject({ reason: 'exit' });
   });
 
-  test('that was only read has no end', async () => {
+  test('has no start and no end if it was only read', async () => {
     const told = recorded('SessionStart', 'SessionEnd');
     await configure(...told.entries);
     const talk = await startTalk(world);
@@ -535,7 +535,7 @@ describe('a session', () => {
     expect([await told.text('SessionStart'), await told.text('SessionEnd')]).toEqual(['', '']);
   });
 
-  test('keeps its first prompt until the hooks of its start are done', async () => {
+  test('delays its first prompt until its SessionStart hooks have exited', async () => {
     const gate = fresh('gate');
     await configure({ event: 'SessionStart', command: `until test -e ${gate}; do sleep 0.02; done; exit 2` });
     const talk = await startTalk(world);
@@ -556,7 +556,7 @@ test.each([
   [0, 40001],
   [601, 40001],
   ['30', 40001],
-])('a time of %j s is answered with %i', async (timeout, code) => {
+])('a time-out of %j s is answered with %i', async (timeout, code) => {
   const hooks = [{ event: 'Stop', command: 'true', timeout }];
   expect(await world.api('POST', '/config', { hooks })).toMatchObject({
     code,
@@ -564,7 +564,7 @@ test.each([
   });
 });
 
-test('the environment has no secrets, and nothing that asks', async () => {
+test('the environment has no secrets and disables prompting', async () => {
   const name = fresh('environment');
   await configure({
     event: 'TurnStarted',
@@ -579,7 +579,7 @@ test('the environment has no secrets, and nothing that asks', async () => {
   expect(lines.join('\n')).not.toContain('hidden');
 });
 
-test('a session beats once a minute while hooks want it, also when they come later', async () => {
+test('a session sends a heartbeat every minute while such hooks are configured, also later ones', async () => {
   const clock = manualClock();
   const other = await startWorld({ clock });
   try {
@@ -602,7 +602,7 @@ test('a session beats once a minute while hooks want it, also when they come lat
     await setHooks();
     clock.advance(60_000);
     await talk.turn('once more', [{ text: 'ok' }]);
-    // The new journal has been synced meanwhile.
+    // One less, because the new journal has been synced meanwhile.
     expect(clock.waits()).toHaveLength(waits - 1);
     expect(await beats()).toBe(2);
   } finally {

@@ -9,7 +9,7 @@ import { startWorld, type World } from '#support/world.ts';
 let world: World;
 beforeEach(async () => {
   world = await startWorld();
-  // The person's own files must not count.
+  // Excludes the files of the user who runs the tests.
   vi.stubEnv('HOME', join(dirname(world.project), 'person'));
 });
 afterEach(async () => {
@@ -29,7 +29,7 @@ const sources = () =>
   [...systemPrompt().matchAll(/^<!-- From: (.+) -->\n(.*)$/gm)].map(([, path, text]) => [path, text]);
 const warningsOf = (talk: Talk) => world.ok('GET', `${talk.path}/warnings`);
 
-/** Paths that reminders named, one list a reminder. */
+/** Paths in the reminders, one list per reminder. */
 async function named(talk: Talk): Promise<string[][]> {
   return (await talk.messages()).flatMap(({ metadata, content: [part] }) => {
     const origin = metadata?.origin;
@@ -39,7 +39,7 @@ async function named(talk: Talk): Promise<string[][]> {
 }
 
 describe('the chain', () => {
-  test('goes from the home over the work-tree root down to the directory, each file once', async () => {
+  test('goes from the home over the work-tree root down to the directory, each file a single time', async () => {
     const paths = [
       await put(join(world.server.home, 'AGENTS.md'), 'of the home'),
       await put(join(dirname(world.project), 'person/.agents/AGENTS.md'), 'of the person'),
@@ -68,7 +68,7 @@ describe('the chain', () => {
     expect(await warningsOf(talk)).toEqual({ warnings: [] });
   });
 
-  test('without git only the directory itself counts', async () => {
+  test('without git it consists of the directory only', async () => {
     const bare = join(dirname(world.project), 'bare');
     await put(join(bare, 'AGENTS.md'), 'above');
     await put(join(bare, 'here/AGENTS.md'), 'here');
@@ -82,7 +82,7 @@ describe('the size', () => {
   test.each([
     [32_768, false],
     [32_769, true],
-  ])('%d bytes: warning %s; nothing is cut', async (bytes, warned) => {
+  ])('%d bytes: warning %s; the text is not cut', async (bytes, warned) => {
     const path = await inProject('AGENTS.md', `${'x'.repeat(bytes - 3)}END`);
     const talk = await startTalk(world);
     expect(await warningsOf(talk)).toEqual({ warnings: [] });
@@ -99,7 +99,7 @@ describe('the size', () => {
     expect(await warningsOf(talk)).toEqual({ warnings: [] });
   });
 
-  test('goes away when the file has shrunk', async () => {
+  test('the warning is removed when the file has shrunk', async () => {
     await inProject('AGENTS.md', 'x'.repeat(40_000));
     const talk = await startTalk(world);
     await talk.turn('hi', [{ text: 'hi' }]);
@@ -111,7 +111,7 @@ describe('the size', () => {
 });
 
 describe('an edit', () => {
-  test('shows in the next turn, not in the running one', async () => {
+  test('applies to the next turn, not to the running one', async () => {
     await inProject('AGENTS.md', 'first version');
     const talk = await startTalk(world);
     const held = world.model.enqueue({ calls: [call('Read', { path: 'a.txt' })], hold: true });
@@ -139,7 +139,7 @@ describe('an edit', () => {
     expect(sources().map(([, text]) => text)).toEqual(what === 'changed' ? ['first'] : []);
   });
 
-  test('nothing changed: the prompt keeps its bytes, also after a restart and with new files around', async () => {
+  test('without an edit the prompt keeps its bytes, also after a restart and with new files in the project', async () => {
     await inProject('AGENTS.md', 'rules');
     const talk = await startTalk(world);
     await talk.turn('one', [{ text: 'ok' }]);
@@ -167,7 +167,7 @@ describe('nested files', () => {
   const yolo = { permission_mode: 'yolo' };
   const reading = (path: string) => [{ calls: [call('Read', { path })] }, { text: 'ok' }];
 
-  test('are named once, before the next step, when their directory is first worked in', async () => {
+  test('are listed a single time, before the next step, when a call first uses their directory', async () => {
     await inProject('AGENTS.md', 'root');
     const sub = await inProject('sub/AGENTS.md', 'sub');
     const deep = await inProject('sub/deep/agents.md', 'deep');
@@ -200,7 +200,7 @@ describe('nested files', () => {
     expect(await named(talk)).toEqual(found ? [[sub]] : []);
   });
 
-  test('calls side by side name them once', async () => {
+  test('concurrent calls list them a single time', async () => {
     const sub = await inProject('sub/AGENTS.md', 'sub');
     const names = ['1', '2', '3', '4'];
     for (const name of names) await inProject(`sub/${name}.txt`, name);
@@ -209,7 +209,7 @@ describe('nested files', () => {
     expect(await named(talk)).toEqual([[sub]]);
   });
 
-  test('what lies outside the project is not looked at', async () => {
+  test('files outside the project are ignored', async () => {
     const other = join(dirname(world.project), 'other');
     await put(join(other, 'AGENTS.md'), 'other');
     await put(join(other, 'x.txt'), 'x');
@@ -220,7 +220,7 @@ describe('nested files', () => {
   });
 });
 
-test('the system prompt tells the place: system, shell, directory and its listing', async () => {
+test('the system prompt describes the environment: system, shell, directory and its listing', async () => {
   await inProject('src/one.ts', '');
   const talk = await startTalk(world);
   await talk.turn('hi', [{ text: 'hi' }]);

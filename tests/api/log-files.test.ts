@@ -1,4 +1,4 @@
-/** The engine's log files of a real server: what they hold, and what never. */
+/** Log files of a real server: what they contain, and what they must not contain. */
 import { appendFile, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ afterEach(() => world.close());
 
 const lineSchema = z.looseObject({ level: z.number(), msg: z.string(), sessionId: z.string().optional() });
 
-/** What a log holds by now; nothing while there is none. */
+/** Current lines of a log; empty if there is none. */
 async function logged(folder: string) {
   const text = await readFile(join(folder, 'logs', 'service-code.log'), 'utf8').catch(() => '');
   return text
@@ -21,7 +21,7 @@ async function logged(folder: string) {
 }
 
 describe('log files', () => {
-  it('hold a damaged session: in the log of the home and in its own', async () => {
+  it('report a damaged session: in the log of the home and in its own', async () => {
     const { home } = world.server;
     const session = await world.session();
     const other = await world.session();
@@ -35,7 +35,7 @@ describe('log files', () => {
     await expect(stat(join(folder(other.id), 'logs'))).rejects.toThrow('ENOENT');
   });
 
-  it('hold a broken configuration, but no value of it; and no access lines', async () => {
+  it('report a broken configuration without its values; they have no access lines', async () => {
     const { home, token } = world.server;
     const config = join(home, 'config.toml');
     const whole = await readFile(config, 'utf8');
@@ -55,7 +55,7 @@ describe('log files', () => {
       models: [{ model: 'm', max_context_size: 1000 }],
     };
     expect(await world.api('POST', '/providers', provider)).toMatchObject({ code: 50003 });
-    // Lines are written in order, so nothing from before is still to come.
+    // Lines are written in order, so no earlier line is still pending.
     await writeFile(config, whole);
     await expect
       .poll(() => logged(home))

@@ -1,4 +1,4 @@
-/** Texts far beyond what one line of the journal takes, all the way from a client to the model and back. */
+/** Texts far longer than a journal line may be, from a client to the model and back. */
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -14,8 +14,8 @@ afterAll(() => world.close());
 const LONG = 400_000;
 const long = (name: string) => `${name} ${name.slice(0, 1).repeat(LONG)}`;
 
-test('a prompt, a call that is asked for, its refusal, an answer and a cut-off one', async () => {
-  // Without git a write is asked for.
+test('a prompt, a call that needs approval, its refusal, an answer and a truncated answer', async () => {
+  // Without git, writes need approval.
   const cwd = join(dirname(world.project), 'bare');
   await mkdir(cwd);
   const talk = await startTalk(world, { metadata: { cwd } });

@@ -1,4 +1,4 @@
-/** The page's client on a real server whose replies get lost on their way back. */
+/** The page's client on a real server whose replies get lost. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startWorld, type World } from '#support/world.ts';
 import { ConnectionError } from '../../web/client/errors.ts';
@@ -34,7 +34,7 @@ const idle = (id: string) => expect.poll(async () => world.ok('GET', `/sessions/
 const prompts = async (id: string) =>
   (await world.messages(id)).filter((message) => message.role === 'user' && message.metadata?.origin.kind === 'user');
 
-it('sends a prompt twice while it runs, and it runs once', async () => {
+it('a prompt that is resent while it runs, runs a single time', async () => {
   const { id } = await world.session();
   const answer = world.model.enqueue({ text: 'Done.', hold: true });
   const send = sender(id);
@@ -48,7 +48,7 @@ it('sends a prompt twice while it runs, and it runs once', async () => {
   expect(world.model.requests).toHaveLength(1);
 });
 
-it('sends a prompt again after its turn, and it has run once', async () => {
+it('a prompt that is resent after its turn has run a single time', async () => {
   const { id } = await world.session();
   world.model.enqueue({ text: 'Done.' });
   const send = sender(id);

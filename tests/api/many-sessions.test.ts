@@ -1,4 +1,4 @@
-/** Many sessions at once, each with a subagent: nothing of one shows in another. */
+/** Many concurrent sessions, each with a subagent: no data of one appears in another. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { RecordedRequest, Script } from '#support/model-server.ts';
@@ -17,9 +17,9 @@ afterAll(() => world.close());
 const marker = (n: number) => `<mark-${n}>`;
 const messages = z.array(z.looseObject({ role: z.string() }));
 
-/** The main agent hands its word to a subagent, which says it; then both are done. */
+/** The main agent passes its word to a subagent, which repeats it; then both complete. */
 function answer({ body }: RecordedRequest): Script {
-  // Reminders stand behind what was said.
+  // Reminders follow the prompt.
   const said = messages.parse(body['messages']).map((message) => JSON.stringify(message));
   const told = said.findLast((text) => /<mark-\d+>/.test(text)) ?? '';
   const [mark = 'none'] = /<mark-\d+>/.exec(told) ?? [];
@@ -29,7 +29,7 @@ function answer({ body }: RecordedRequest): Script {
   return { text: [`Here is ${mark} `, ...Array.from({ length: 10 }, () => `and ${mark} again and again `)], paceMs: 1 };
 }
 
-test(`${SESSIONS} sessions with subagents at once: every frame is of its own session and agent`, async () => {
+test(`${SESSIONS} concurrent sessions with subagents: every frame belongs to its own session and agent`, async () => {
   const talks = await Promise.all(Array.from({ length: SESSIONS }, () => startTalk(world)));
   await Promise.all(
     talks.map(async (talk, n) => {

@@ -26,7 +26,7 @@ async function ownServer(lines: string[]): Promise<TestServer> {
   return server;
 }
 
-/** A server of MCP that nobody is signed in to yet, as the only one of the user. */
+/** Adds a server that requires a sign-in, as the only one of the user. */
 async function open({ own = false } = {}) {
   const lines: string[] = [];
   const guarded = await startOAuthMcpServer();
@@ -53,14 +53,14 @@ async function open({ own = false } = {}) {
   };
 }
 
-/** To be called before a wait for the end of a sign-in is asked for; what it returns resolves when the server waits. */
+/** Call it before requesting a wait for a sign-in; the returned function resolves when the server waits. */
 function nextWait({ app }: TestServer): () => Promise<void> {
   const complete = vi.spyOn(app.mcpAuth, 'complete').mockClear();
   onTestFinished(() => complete.mockRestore());
   return () => eventually(() => expect(complete).toHaveBeenCalled());
 }
 
-it('signs in: discovery, registration, PKCE, and the server can be used', async () => {
+it('signs in: discovery, registration, PKCE; then the server can be used', async () => {
   const { guarded, server, v2, begin, complete, statuses } = await open({ own: true });
   expect(await statuses()).toEqual([{ name: 'guarded', authStatus: 'oauth-required' }]);
   expect((await v2('POST', '/servers:test', { name: 'guarded' })).data).toMatchObject({
@@ -107,7 +107,7 @@ it('signs in: discovery, registration, PKCE, and the server can be used', async 
   });
 });
 
-it('one who is signed in is not asked again', async () => {
+it('does not sign in again if already signed in', async () => {
   const { guarded, server, v2, begin, complete, locator } = await open({ own: true });
   const changes: unknown[] = [];
   server.app.mcpAuth.onChanged((change) => changes.push(change));
@@ -116,14 +116,14 @@ it('one who is signed in is not asked again', async () => {
   expect((await complete(flowId)).code).toBe(0);
   expect((await v2('POST', '/auth:begin', locator())).data).toEqual({ status: 'already-authorized' });
   const id = credentialId('guarded', guarded.url);
-  // Both let servers that wait for a sign-in connect.
+  // Both changes reconnect servers that wait for a sign-in.
   expect(changes).toEqual([
     { id, kind: 'saved' },
     { id, kind: 'saved' },
   ]);
 });
 
-it.each(['openid', 'none'] as const)('finds out where to sign in with metadata %s', async (metadata) => {
+it.each(['openid', 'none'] as const)('finds the authorization server with metadata %s', async (metadata) => {
   const { guarded, begin, complete } = await open();
   guarded.behaviour.metadata = metadata;
   const { flowId, authorizationUrl } = await begin();
@@ -131,7 +131,7 @@ it.each(['openid', 'none'] as const)('finds out where to sign in with metadata %
   expect((await complete(flowId)).code).toBe(0);
 });
 
-it('finds what only a refusal tells', async () => {
+it('finds metadata that only a refusal names', async () => {
   const { guarded, begin, complete } = await open();
   guarded.behaviour.resourceMetadata = 'challenge';
   guarded.behaviour.resourceOverrides = { scopes_supported: ['told'] };
@@ -141,7 +141,7 @@ it('finds what only a refusal tells', async () => {
   expect((await complete(flowId)).code).toBe(0);
 });
 
-it('flows of one credential share an authorization, and each call ends with it', async () => {
+it('flows of one credential share an authorization, and each call completes with it', async () => {
   const { guarded, v2, begin, complete } = await open();
   const [first, second] = await Promise.all([begin(), begin()]);
   expect(second.authorizationUrl).toBe(first.authorizationUrl);
@@ -154,7 +154,7 @@ it('flows of one credential share an authorization, and each call ends with it',
   expect((await v2('POST', '/auth:cancel', { flowId: first.flowId })).data).toBeNull();
 });
 
-it('a callback that comes before anybody waits is kept', async () => {
+it('a callback that arrives before any wait is stored', async () => {
   const { begin, complete } = await open();
   const { flowId, authorizationUrl } = await begin();
   const { status, page, url } = await signIn(authorizationUrl);
@@ -163,7 +163,7 @@ it('a callback that comes before anybody waits is kept', async () => {
   expect((await complete(flowId)).code).toBe(0);
 });
 
-it('the page of a callback whose code is refused never says that the sign-in has succeeded', async () => {
+it('the page of a callback whose code is refused never reports success', async () => {
   const { guarded, begin, complete } = await open();
   const { flowId, authorizationUrl } = await begin();
   let refuse: () => void = () => undefined;
@@ -181,7 +181,7 @@ it('the page of a callback whose code is refused never says that the sign-in has
   expect((await complete(flowId)).msg).toContain('invalid_grant');
 });
 
-it('requests tokens for the address of a server that describes no resource', async () => {
+it('requests tokens for the URL of a server without resource metadata', async () => {
   const { guarded, begin, complete } = await open();
   guarded.behaviour.resourceMetadata = 'none';
   const { flowId, authorizationUrl } = await begin();
@@ -191,7 +191,7 @@ it('requests tokens for the address of a server that describes no resource', asy
   expect(guarded.tokenCalls.map((call) => call.get('resource'))).toEqual([guarded.url]);
 });
 
-it('requests tokens for an address without user name and query, unless the server names it with a query', async () => {
+it('requests tokens for a URL without user name and query, unless the metadata has a query', async () => {
   const { guarded, add, begin, complete } = await open();
   const secretive = new URL(`${guarded.url}?key=secret`);
   secretive.username = 'me';
@@ -213,7 +213,7 @@ it('requests tokens for an address without user name and query, unless the serve
   expect(new URL(named.authorizationUrl).searchParams.get('resource')).toBe(`${guarded.url}?tenant=1`);
 });
 
-it('takes the address that a browser on another machine has ended on', async () => {
+it('accepts the callback URL from a browser on another machine', async () => {
   const { begin, complete, v2 } = await open();
   const { flowId, authorizationUrl } = await begin();
   const callback = new URL(authorizationUrl).searchParams.get('redirect_uri') ?? '';
@@ -262,7 +262,7 @@ const foreignStates: [string, (state: string) => string][] = [
   ['another one, with an error', (state) => `error=access_denied&state=${altered(state)}`],
   ['its own after another one', (state) => `code=x&state=${altered(state)}&state=${state}`],
 ];
-it.each(foreignStates)('a callback whose state is not that of the flow changes nothing: %s', async (_what, query) => {
+it.each(foreignStates)('a callback with a wrong state changes nothing: %s', async (_what, query) => {
   const { guarded, server, begin, complete } = await open();
   const { flowId, authorizationUrl } = await begin();
   const { searchParams } = new URL(authorizationUrl);
@@ -283,7 +283,7 @@ it.each(foreignStates)('a callback whose state is not that of the flow changes n
   expect(await done).toMatchObject({ code: 0, data: null });
 });
 
-it('what a person denies is told, and the callback answers nothing else', async () => {
+it('reports a denial, and the callback server answers no other request', async () => {
   const { guarded, begin, complete } = await open();
   guarded.behaviour.denial = { error: 'access_denied', error_description: '<b>no</b>' };
   const { flowId, authorizationUrl } = await begin();
@@ -297,7 +297,7 @@ it('what a person denies is told, and the callback answers nothing else', async 
   await expect(fetch(callback)).rejects.toThrow('fetch failed');
 });
 
-it('a wait ends with its time-out, with cancel, and with the client', async () => {
+it('a wait settles on time-out, on cancel, and when the client disconnects', async () => {
   const { server, v2, begin, complete } = await open();
   const timedOut = await begin();
   const callback = new URL(timedOut.authorizationUrl).searchParams.get('redirect_uri') ?? '';
@@ -333,7 +333,7 @@ it('a wait ends with its time-out, with cancel, and with the client', async () =
   await eventually(async () => expect((await complete(left.flowId, { timeoutMs: 50 })).code).toBe(40001));
 });
 
-it('a cancelled handle leaves the others theirs', async () => {
+it('cancelling one handle does not affect the others', async () => {
   const { v2, begin, complete } = await open();
   const first = await begin();
   const second = await begin();
@@ -344,7 +344,7 @@ it('a cancelled handle leaves the others theirs', async () => {
   expect((await done).code).toBe(0);
 });
 
-it('reset forgets everything, ends what is under way, and may be repeated', async () => {
+it('reset removes all credentials, ends running flows, and is idempotent', async () => {
   const { server, v2, begin, complete, locator, statuses } = await open({ own: true });
   const { flowId, authorizationUrl } = await begin();
   await signIn(authorizationUrl);
@@ -357,7 +357,7 @@ it('reset forgets everything, ends what is under way, and may be repeated', asyn
   const folder = join(server.home, 'credentials', 'mcp');
   const [lock = '', ...others] = await readdir(folder);
   expect(others).toEqual([]);
-  // The numbers of a lock only rise; the file names no owner.
+  // Lock numbers only increase; the empty file names no owner.
   expect([lock, (await stat(join(folder, lock))).size]).toEqual([expect.stringMatching(/\.lock\.3$/), 0]);
   expect(await statuses()).toEqual([{ name: 'guarded', authStatus: 'oauth-required' }]);
   const again = await begin();
@@ -368,7 +368,7 @@ it('reset forgets everything, ends what is under way, and may be repeated', asyn
   expect((await waiting).code).toBe(40929);
 });
 
-it('refuses to sign in where that makes no sense', async () => {
+it('refuses to sign in to servers without a sign-in', async () => {
   const { v2, add, guarded } = await open();
   await v2('POST', '/servers', { name: 'stdio', transport: 'stdio', command: 'x' });
   await add('bearer', { bearerTokenEnvVar: 'TOKEN' });
@@ -402,7 +402,7 @@ it('refuses to sign in where that makes no sense', async () => {
   }
   expect(guarded.requests).toEqual([]);
 
-  // Headers that are no sign-in, and a server that is switched off.
+  // Headers that are no credentials, and a disabled server.
   await add('marked', { headers: { 'X-Own': 'x' }, auth: 'oauth', enabled: false });
   expect(await begin(at('marked'))).toMatchObject({ code: 0, data: { status: 'authorization-required' } });
   await add('unset', { url: 'http://${NO_SUCH}/mcp' });
@@ -451,7 +451,7 @@ const hostile: [string, Record<string, unknown>, RegExp][] = [
   ['what is no metadata', { response_types_supported: 7 }, /cannot be understood/],
   ['too much', { padding: 'x'.repeat(2_000_000) }, /larger than/],
 ];
-it.each(hostile)('a server that names %s gets no sign-in', async (_what, overrides, cause) => {
+it.each(hostile)('refuses a server that names %s', async (_what, overrides, cause) => {
   const { guarded, v2, locator } = await open();
   guarded.behaviour.metadataOverrides = overrides;
   const answer = await v2('POST', '/auth:begin', locator());
@@ -461,7 +461,7 @@ it.each(hostile)('a server that names %s gets no sign-in', async (_what, overrid
   expect(answer.msg.length).toBeLessThan(400);
 });
 
-it('is not led to other places by a server', async () => {
+it('does not follow a server to other origins', async () => {
   const { guarded, v2, begin, locator } = await open();
   const visits: string[] = [];
   const other = createServer((request, response) => {
@@ -472,7 +472,7 @@ it('is not led to other places by a server', async () => {
   onTestFinished(() => void other.close());
   const { port } = z.object({ port: z.number() }).parse(other.address());
   const elsewhere = `http://127.0.0.2:${port}`;
-  // By a redirect of each document and of the token endpoint.
+  // Redirects of each document and of the registration endpoint.
   for (const path of ['/.well-known/oauth-authorization-server', '/register', '/mcp']) {
     guarded.behaviour.intercept = (request, response) => {
       if (request.url !== path) return false;
@@ -484,20 +484,20 @@ it('is not led to other places by a server', async () => {
     } else if (path === '/register') {
       expect((await v2('POST', '/auth:begin', locator())).code).toBe(40929);
     } else {
-      // As if there were none: the usual paths of the server itself count.
+      // Treated as missing metadata: the default paths of the server are used.
       const { flowId, authorizationUrl } = await begin();
       expect(new URL(authorizationUrl).origin).toBe(guarded.origin);
       await v2('POST', '/auth:cancel', { flowId });
     }
   }
   guarded.behaviour.intercept = undefined;
-  // Of another resource.
+  // Metadata of another resource.
   guarded.behaviour.resourceOverrides = { resource: `${elsewhere}/mcp` };
   expect((await v2('POST', '/auth:begin', locator())).msg).toMatch(/the sign-in of another resource/);
   expect(visits).toEqual([]);
 });
 
-it('asks for no more than it is told, and for what a refusal named beside what is granted', async () => {
+it('requests only the advertised scopes, plus those that a refusal named in addition to the granted ones', async () => {
   const { guarded, server, begin, complete, statuses } = await open();
   guarded.behaviour.resourceOverrides = { scopes_supported: ['read', 'list'] };
   guarded.behaviour.metadataOverrides = { scopes_supported: ['read', 'offline_access'] };
@@ -516,11 +516,11 @@ it('asks for no more than it is told, and for what a refusal named beside what i
   await signIn(second.authorizationUrl);
   expect((await complete(second.flowId)).code).toBe(0);
   expect(await statuses('?verify=true')).toEqual([{ name: 'guarded', authStatus: 'oauth-authorized' }]);
-  // The registration was kept, with its port.
+  // The client registration is reused, with its port.
   expect(guarded.registrations).toHaveLength(1);
 });
 
-it('registers anew when the port of the registration is taken', async () => {
+it('registers again if the port of the registration is taken', async () => {
   const { guarded, v2, begin, complete, locator } = await open();
   const first = await begin();
   await signIn(first.authorizationUrl);
@@ -535,7 +535,7 @@ it('registers anew when the port of the registration is taken', async () => {
     });
   });
   onTestFinished(() => void squatter.close());
-  // The server refuses the token, and the renewal, too.
+  // The server refuses both the token and its refresh.
   expect((await v2('POST', '/servers:test', { name: 'guarded' })).data).toMatchObject({ success: false });
   const second = await begin();
   expect(new URL(second.authorizationUrl).searchParams.get('redirect_uri')).not.toBe(taken.href);
@@ -545,7 +545,7 @@ it('registers anew when the port of the registration is taken', async () => {
   expect((await v2('POST', '/auth:begin', locator())).data).toEqual({ status: 'already-authorized' });
 });
 
-it('says what is known without asking, and what a connection shows', async () => {
+it('reports the stored status without a connection, and the verified one with it', async () => {
   const { guarded, v2, add, begin, complete, statuses } = await open();
   await add('pinned', { auth: 'oauth' });
   await v2('POST', '/servers', { name: 'stdio', transport: 'stdio', command: 'x' });
@@ -567,7 +567,7 @@ it('says what is known without asking, and what a connection shows', async () =>
   expect(await of('?verify=false')).toMatchObject({ guarded: 'oauth-authorized' });
   guarded.revokeAll();
   expect(await of('')).toMatchObject({ guarded: 'oauth-authorized' });
-  // Just obtained, it is not renewed for the first refusal, which may be late; then the server takes it back.
+  // A new token is not refreshed after its first refusal, which may be a late answer; the second one invalidates it.
   expect(await of('?verify=true')).toMatchObject({ guarded: 'oauth-expired' });
   expect(await of('?verify=true')).toMatchObject({ guarded: 'oauth-expired' });
   expect(await of('?verify=false')).toMatchObject({ guarded: 'not-applicable' });
@@ -582,7 +582,7 @@ it('says what is known without asking, and what a connection shows', async () =>
   }
 });
 
-it('shows and logs nothing of a grant', async () => {
+it('returns and logs no part of a grant', async () => {
   const { guarded, server, lines, v2, begin, complete, statuses, locator } = await open({ own: true });
   guarded.behaviour.lifetime = 1;
   const shown: unknown[] = [];
@@ -607,7 +607,7 @@ it('shows and logs nothing of a grant', async () => {
   expect(all).not.toMatch(/code-[0-9a-f]{8}/);
 });
 
-it('the end of the server ends the waits', async () => {
+it('stopping the server settles the waits', async () => {
   const { server, begin, complete } = await open({ own: true });
   const { flowId } = await begin();
   const waits = nextWait(server);

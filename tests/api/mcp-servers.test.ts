@@ -1,4 +1,4 @@
-/** The configured MCP servers over REST: what is listed, changed and tried out. */
+/** The configured MCP servers over REST: list, change and test. */
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -80,7 +80,7 @@ it('adds, lists, gets, replaces and removes a server', async () => {
   expect(await readFile(user, 'utf8')).toBe('{\n  "mcpServers": {}\n}\n');
 });
 
-it('takes names of any characters', async () => {
+it('accepts names with any characters', async () => {
   const { v2, names } = await open();
   const odd = ['a/b', 'a:b:test', '__proto__', 'ü ✓', 'constructor', '%2F', '10', 'servers:test'];
   for (const name of odd)
@@ -120,7 +120,7 @@ const refusals: [string, unknown, RegExp][] = [
   ['a time-out of a fraction', { name: 'x', transport: 'stdio', command: 'y', toolTimeoutMs: 1.5 }, /^toolTimeoutMs: /],
   ['a runtime without name', { name: 'x', transport: 'stdio', command: 'y', runtime_id: '' }, /^runtime_id: /],
 ];
-it('refuses what is no server, and writes nothing', async () => {
+it('refuses invalid servers, and writes nothing', async () => {
   const { home, v2 } = await open();
   for (const [what, body, message] of refusals) {
     const answer = await v2('POST', '/servers', body);
@@ -129,7 +129,7 @@ it('refuses what is no server, and writes nothing', async () => {
   expect(await readdir(home)).not.toContain('mcp.json');
 });
 
-it('the bounds themselves pass', async () => {
+it('accepts values at the bounds', async () => {
   const { v2 } = await open();
   const answer = await v2('POST', '/servers', {
     name: 'x',
@@ -141,7 +141,7 @@ it('the bounds themselves pass', async () => {
   expect(answer.code).toBe(0);
 });
 
-it('refuses a taken name, and a change of what is not there', async () => {
+it('refuses a used name, and changes of a missing server', async () => {
   const { v2 } = await open();
   const config = { transport: 'stdio', command: 'y' };
   await v2('POST', '/servers', { name: 'x', ...config });
@@ -164,7 +164,7 @@ it('refuses a taken name, and a change of what is not there', async () => {
   expect(await v2('DELETE', '/servers/%20')).toMatchObject({ code: 40001, msg: 'MCP server name cannot be empty' });
 });
 
-it('a write keeps what it does not concern, through a link and with its mode', async () => {
+it('a write preserves the rest of the file, through a link and with its mode', async () => {
   const { home, user, v2 } = await open();
   const target = join(dirname(home), 'servers.json');
   const document = {
@@ -194,14 +194,14 @@ it('a write keeps what it does not concern, through a link and with its mode', a
   expect((await stat(user)).isFile()).toBe(true);
 });
 
-it('many writers at once lose nothing', async () => {
+it('concurrent writers lose no change', async () => {
   const { v2, names } = await open();
   const all = Array.from({ length: 20 }, (_, at) => `s${String(at).padStart(2, '0')}`);
   await Promise.all(all.map((name) => v2('POST', '/servers', { name, transport: 'stdio', command: name })));
   expect((await names()).toSorted()).toEqual(all);
 });
 
-it('a broken file fails every route that reads it, and is left as it is', async () => {
+it('a broken file fails every route that reads it, and is not modified', async () => {
   const { user, v2, root, cwd, trust } = await open();
   await trust();
   const routes = async (query = '') => [
@@ -229,11 +229,11 @@ it('a broken file fails every route that reads it, and is left as it is', async 
     expect(answer.msg).toMatch(`Invalid MCP server config in ${local}: mcpServers.x: command: `);
     expect(answer.code).toBe(40001);
   }
-  // Without the project nothing of it is read.
+  // Without `cwd` the project's file is not read.
   expect((await v2('GET', '/servers')).data).toEqual([]);
 });
 
-it("a trusted project's servers join in, read-only, at the place of the name's first definition", async () => {
+it("a trusted project's servers are listed, read-only, at the position of the name's first definition", async () => {
   const { user, root, cwd, v2, list, trust } = await open();
   await putFile(user, { mcpServers: { a: { command: 'a' }, b: { command: 'b', env: { K: 's' } } } });
   const shared = await putFile(join(root, '.mcp.json'), {
@@ -283,12 +283,12 @@ it("a trusted project's servers join in, read-only, at the place of the name's f
   expect(await v2('POST', `/servers${cwd}`, { name: 'a', ...config })).toMatchObject({ code: 40001, msg: message });
   expect(await v2('PUT', `/servers/a${cwd}`, config)).toMatchObject({ code: 40001, msg: message });
   expect(await v2('DELETE', `/servers/a${cwd}`)).toMatchObject({ code: 40001, msg: message });
-  // The user's own entry of that name, hidden by the project's.
+  // The user's entry of that name, which the project's entry overrides.
   expect((await v2('PUT', '/servers/a', config)).data).toMatchObject([{ name: 'a', config }, { name: 'b' }]);
   expect((await v2('POST', `/servers${cwd}`, { name: 'e', ...config })).data).toHaveLength(5);
 });
 
-it('trust is that of exactly this directory, which is the root of a workspace', async () => {
+it('trust applies to exactly this directory, the root of a workspace', async () => {
   const { root, server, v2, names, trust } = await open();
   const sub = join(root, 'sub');
   const link = join(dirname(root), 'link');
@@ -311,14 +311,14 @@ it('trust is that of exactly this directory, which is the root of a workspace', 
   }
 });
 
-it('an unknown action is none of the plane', async () => {
+it('an unknown action is refused', async () => {
   const { v2 } = await open();
   for (const path of ['/servers:bogus', '/auth:bogus']) {
     expect(await v2('POST', path, {})).toMatchObject({ code: 40001, msg: `unsupported action: ${path.slice(1)}` });
   }
 });
 
-it('tests a server that is stored, and one that is not', async () => {
+it('tests a stored server, and one that is not stored', async () => {
   const { root, v2, lines } = await open({ EVERYTHING: everything, SERVICE_X_API_KEY: 'secret-key' });
   const config = { transport: 'stdio', command: process.execPath, args: ['${EVERYTHING}', 'stdio'] };
   await v2('POST', '/servers', { name: 'all', ...config, enabledTools: ['echo'] });
@@ -337,7 +337,7 @@ it('tests a server that is stored, and one that is not', async () => {
   expect(lines.join()).not.toContain(everything);
 });
 
-it('tells why a test failed', async () => {
+it('reports why a test failed', async () => {
   const { v2, root } = await open({ PLAIN: 'p', SERVICE_X_API_KEY: 'k' });
   const node = (script: string, more = {}) => ({
     name: 'x',
@@ -375,7 +375,7 @@ it('tells why a test failed', async () => {
   );
 });
 
-it('refuses a test of nothing, of two things, and in another runtime', async () => {
+it('refuses a test of no server, of two servers, and in another runtime', async () => {
   const { v2 } = await open();
   const server = { name: 'x', transport: 'stdio', command: 'x' };
   const test = (body: unknown) => v2('POST', '/servers:test', body);
@@ -393,7 +393,7 @@ it('refuses a test of nothing, of two things, and in another runtime', async () 
   expect(await test({ name: '' })).toMatchObject({ code: 40001, msg: expect.stringMatching(/^name: /) });
 });
 
-it('a test ends with its time-out, whether or not the client stays, and leaves nothing running', async () => {
+it('a test ends with its time-out, even if the client disconnects, and leaves no process running', async () => {
   const { v2, server, home } = await open();
   const mark = join(home, 'pid');
   const script = `require('fs').writeFileSync(${JSON.stringify(mark)}, String(process.pid)); setInterval(() => {}, 1000)`;
@@ -418,7 +418,7 @@ it('a test ends with its time-out, whether or not the client stays, and leaves n
   expect((await v2('GET', '/servers')).code).toBe(0);
 });
 
-it('shows a line of what a server answers in an error, without the credentials that it echoes', async () => {
+it('errors contain one line of the server’s answer, without the credentials that it echoes', async () => {
   const { v2, server, home } = await open({ TOKEN_OF_MINE: 'SECRETBEARER2' });
   const hostile = createServer((request, response) => {
     const echoed = `token=${request.headers.authorization} key=${String(request.headers['x-key'])}`;
@@ -449,7 +449,7 @@ it('shows a line of what a server answers in an error, without the credentials t
   expect(listed.length).toBeLessThanOrEqual(300);
 });
 
-it('inspects by what the config tells and what a connection shows', async () => {
+it('inspects the configuration and the connection', async () => {
   const { v2, user } = await open({ HOST: '127.0.0.1:1' });
   const guarded = await startOAuthMcpServer();
   const plain = await startOAuthMcpServer();
@@ -533,7 +533,7 @@ it('inspects by what the config tells and what a connection shows', async () => 
   expect(await v2('POST', '/servers:inspect')).toMatchObject({ code: 40001 });
 });
 
-it('a change of trust and of the files reaches those who follow a workspace before the reply', async () => {
+it('changes of trust and of the files are published to followers of a workspace before the reply', async () => {
   const { root, server, v2, trust } = await open();
   await putFile(join(root, '.mcp.json'), { mcpServers: { shared: { command: 'c' } } });
   const followed = server.app.mcpConfig.workspace(root);

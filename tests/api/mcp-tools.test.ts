@@ -1,4 +1,4 @@
-/** Tools of MCP servers in turns: offered, asked about, called, healed, refused. */
+/** Tools of MCP servers in turns: offered, approved, called, restarted, refused. */
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -34,7 +34,7 @@ const statuses = (talk: Talk, name: string) =>
 const echo = (text: string) => callThenText('mcp__free__echo', { text });
 const outcome = async (talk: Talk, text: string) => (await talk.turn('go', echo(text))).results[0];
 
-test('a tool runs in the first turn; clients are told, and the list of the server stays out of the lines', async () => {
+test('a tool runs in the first turn; clients receive the status, and journal lines omit the tool list', async () => {
   await mcp.configure({ free: hostile('many') });
   const talk = await mcp.talk();
   const { results } = await talk.turn('go', echo('hi'));
@@ -66,7 +66,7 @@ test('a tool runs in the first turn; clients are told, and the list of the serve
   expect(after.filter((line) => line.includes('"mcp.tools"'))).toHaveLength(1);
 });
 
-test('an error of a server reaches events and the journal as a line without the credentials that it echoes', async () => {
+test('an error of a server is one line in events and the journal, without the credentials that it echoes', async () => {
   const hostileHost = createServer((request, response) => {
     const echoed = `token=${request.headers.authorization} key=${String(request.headers['x-key'])}`;
     response.writeHead(500, { 'content-type': 'text/html' }).end(`<html>\n${echoed}\n${'<p>x</p>\n'.repeat(30_000)}`);
@@ -97,7 +97,7 @@ test('an error of a server reaches events and the journal as a line without the 
   expect(JSON.stringify(talk.all('mcp.server.status'))).not.toMatch(/SECRETBEARER2|KEY-OF-MINE/);
 });
 
-test('a call is asked about, in words that name the tool, unless a rule knows the pattern of its name', async () => {
+test('a call needs an approval that names the tool, unless a rule matches its name', async () => {
   await mcp.configure({ other: hostile(), free: hostile() });
   const talk = await mcp.talk();
   await talk.prompt('go', [
@@ -117,7 +117,7 @@ test('a call is asked about, in words that name the tool, unless a rule knows th
   expect(talk.all('event.approval.requested')).toHaveLength(1);
 });
 
-test('arguments that do not fit are told to the model, and never to the server', async () => {
+test('invalid arguments are reported to the model and not sent to the server', async () => {
   const file = mcp.notes();
   await mcp.configure({ free: hostile('', file) });
   const talk = await mcp.talk();
@@ -126,7 +126,7 @@ test('arguments that do not fit are told to the model, and never to the server',
   expect(await noted(file)).not.toContain('call echo');
 });
 
-test('what the server answers reaches the model: errors, refusals, long texts', async () => {
+test('the answer of the server reaches the model: errors, refusals, long texts', async () => {
   await mcp.configure({ free: { ...hostile(), env: { KEY: '${GIVEN}' } } });
   const talk = await mcp.talk();
   expect(await outcome(talk, 'error')).toMatchObject({ output: 'it failed', isError: true });
@@ -136,17 +136,17 @@ test('what the server answers reaches the model: errors, refusals, long texts', 
   expect((await outcome(talk, 'env'))?.output).toContain('"KEY":"given"');
 });
 
-test('progress is told, at most ten times a second', async () => {
+test('progress is published at most ten times a second', async () => {
   await mcp.configure({ free: hostile() });
   const talk = await mcp.talk();
   await talk.turn('go', echo('progress'));
   const updates = talk.events.frames.flatMap(({ type, payload }) => (type === 'tool.progress' ? [payload.update] : []));
   expect(updates[0]).toEqual({ kind: 'progress', percent: 1, text: 'step 1' });
-  // Of a hundred that come at once.
+  // Of a hundred simultaneous updates.
   expect(updates.length).toBeLessThan(30);
 });
 
-test('an aborted turn cancels its call with the server', async () => {
+test('an aborted turn cancels the call on the server', async () => {
   const file = mcp.notes();
   await mcp.configure({ free: hostile('', file) });
   const talk = await mcp.talk();
@@ -158,7 +158,7 @@ test('an aborted turn cancels its call with the server', async () => {
   await hasNoted(file, 'notifications/cancelled');
 });
 
-test('a server that dies in a call is started again for it; one that keeps dying fails the call alone', async () => {
+test('a server that exits during a call is restarted for it; if it exits again, only the call fails', async () => {
   const file = mcp.notes();
   await mcp.configure({ free: hostile('', file) });
   const talk = await mcp.talk();
@@ -167,14 +167,14 @@ test('a server that dies in a call is started again for it; one that keeps dying
   const died = await outcome(talk, 'exit');
   expect(died).toMatchObject({ isError: true });
   expect((await noted(file)).split('\n').filter((line) => line === 'call echo exit')).toHaveLength(2);
-  // Its tools are still there, and the next call starts it.
+  // Its tools stay listed, and the next call starts it.
   expect(await mcp.toolNames(talk)).toEqual(['mcp__free__echo']);
   const row = await mcp.status('free', 'error');
   expect(row).toMatchObject({ tool_count: 0, last_error: expect.stringContaining('exited with code 5') });
   expect(await outcome(talk, 'hi')).toMatchObject({ output: 'echo: hi', isError: false });
 });
 
-test('one that cannot be started again says so; a call that was given up is not made again', async () => {
+test('a failed restart is reported; a call that timed out is not repeated', async () => {
   const file = mcp.notes();
   await mcp.configure({ free: { ...hostile('', file), toolTimeoutMs: 500 } });
   const talk = await mcp.talk();
@@ -184,7 +184,7 @@ test('one that cannot be started again says so; a call that was given up is not 
   expect((await outcome(talk, 'hi'))?.output).toMatch(/^mcp\.startup_failed: .*exited with code 3[^]*last words/);
 });
 
-test('a bad schema, a taken name, a filter each concern their own tool', async () => {
+test('a bad schema, a used name or a filter affects only its tool', async () => {
   await mcp.configure({
     free: hostile('bad-schemas,collision'),
     'fr ee': hostile('', mcp.notes()),
@@ -218,7 +218,7 @@ test('a bad schema, a taken name, a filter each concern their own tool', async (
   ]);
 });
 
-test('a server that never answers holds the first step for its own time, and nobody else', async () => {
+test('a server that never answers delays only the first step, by its time-out', async () => {
   await mcp.configure({
     free: hostile(),
     silent: { ...hostile('silent'), startupTimeoutMs: 1500 },
@@ -239,7 +239,7 @@ test('a server that never answers holds the first step for its own time, and nob
   expect(statuses(talk, 'silent')).toEqual(['pending', 'failed']);
 });
 
-test('a call that lacks a scope ends with a sign-in that asks for it', async () => {
+test('a call without a required scope leads to a sign-in that requests it', async () => {
   const guarded = await startOAuthMcpServer();
   await mcp.configure({ free: { url: guarded.url } });
   const begin = async () => {

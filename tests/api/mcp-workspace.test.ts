@@ -1,4 +1,4 @@
-/** The MCP servers of a workspace: started when needed, changed by hand, restarted, signed in to. */
+/** The MCP servers of a workspace: start on demand, manual changes, restart, sign-in. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
@@ -32,7 +32,7 @@ const statuses = (talk: Talk, name: string) =>
     return server.name === name ? [server.status] : [];
   });
 
-test('without servers nothing of MCP is loaded, and nothing is told', async () => {
+test('without servers no MCP library is loaded, and no event is published', async () => {
   expect(await mcp.servers()).toEqual([]);
   const talk = await mcp.talk();
   await turn(talk);
@@ -41,7 +41,7 @@ test('without servers nothing of MCP is loaded, and nothing is told', async () =
   expect(talk.all('mcp.server.status')).toEqual([]);
 });
 
-test('servers start with the first turn, or when they are asked for, and not with a session', async () => {
+test('servers start with the first turn or a list request, not with a session', async () => {
   const file = mcp.notes();
   await mcp.configure({ one: hostile('', file), off: { ...hostile(), enabled: false } });
   const first = await mcp.talk();
@@ -59,14 +59,14 @@ test('servers start with the first turn, or when they are asked for, and not wit
     status: 'connected',
     tool_count: 1,
   });
-  // Nobody has used the session, so nothing was told to it; its turn finds everything there.
+  // An unused session gets no event; its turn finds the server connected.
   expect(first.all('mcp.server.status')).toEqual([]);
   expect(await outcome(first, 'mcp__one__echo')).toMatchObject({ output: 'echo: hi' });
   expect(first.all('mcp.server.status')).toEqual([]);
   expect((await noted(file)).match(/started/g)).toHaveLength(1);
 });
 
-test('a server that is added is for new sessions; one that is removed, or off, tells so', async () => {
+test('an added server is for new sessions; a removed or disabled one is reported', async () => {
   await mcp.configure({ one: hostile(), gone: hostile() });
   const old = await mcp.talk();
   await turn(old);
@@ -101,7 +101,7 @@ test('a server that is added is for new sessions; one that is removed, or off, t
   expect(await world.api('POST', '/mcp/servers/gone:restart')).toMatchObject({ code: 40408 });
 });
 
-test('a restart tells its steps in order, whatever comes of it', async () => {
+test('a restart publishes its steps in order, whether it succeeds or not', async () => {
   const file = mcp.notes();
   await mcp.configure({ one: hostile('', file), later: hostile('crash-once', mcp.notes()) });
   expect(await world.api('POST', '/mcp/servers/one:restart')).toMatchObject({ code: 40408 });
@@ -120,7 +120,7 @@ test('a restart tells its steps in order, whatever comes of it', async () => {
   await Promise.all([world.ok('POST', '/mcp/servers/one:restart'), world.ok('POST', '/mcp/servers/one:restart')]);
   expect(await mcp.status('one', 'connected')).toBeDefined();
   expect(await outcome(talk, 'mcp__one__echo')).toMatchObject({ output: 'echo: hi' });
-  // One that has failed comes back the same way.
+  // A restart also recovers a failed server.
   await world.ok('POST', '/mcp/servers/later:restart');
   expect(await mcp.status('later', 'connected')).toMatchObject({ tool_count: 1 });
   expect(await world.api('POST', '/mcp/servers/none:restart')).toMatchObject({
@@ -130,7 +130,7 @@ test('a restart tells its steps in order, whatever comes of it', async () => {
   expect(await world.api('POST', '/mcp/servers/one:stop')).toMatchObject({ code: 40001 });
 });
 
-test('servers of a project count as soon as it is trusted; a broken file is a warning', async () => {
+test('servers of a project are used as soon as it is trusted; a broken file causes a warning', async () => {
   await mcp.configure({});
   const talk = await mcp.talk();
   const root = talk.session.metadata.cwd;
@@ -155,7 +155,7 @@ test('servers of a project count as soon as it is trusted; a broken file is a wa
   expect(await mcp.status('own', 'disconnected')).toBeDefined();
 });
 
-test('who wants a sign-in has one tool, and its own behind that', async () => {
+test('a server that requires a sign-in has one tool, and its real tools afterwards', async () => {
   const guarded = await startOAuthMcpServer();
   await mcp.configure({ guarded: { url: guarded.url } });
   const talk = await mcp.talk();
@@ -177,7 +177,7 @@ test('who wants a sign-in has one tool, and its own behind that', async () => {
   expect(statuses(talk, 'guarded').slice(-2)).toEqual(['pending', 'connected']);
 });
 
-test('programs end with the last session of their workspace that was used', async () => {
+test('programs exit with the last used session of their workspace', async () => {
   const file = mcp.notes();
   await mcp.configure({ one: hostile('grandchild', file) });
   const first = await mcp.talk();

@@ -1,4 +1,4 @@
-/** Images that are too large for models: in prompts, read by the agent, and what becomes of them later. */
+/** Images that are too large for models: in prompts, read by the agent, and their later use. */
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -21,7 +21,7 @@ beforeAll(async () => {
     },
   });
   await writeFile(join(world.project, 'wide.png'), WIDE);
-  // What the first turn and the first image load takes its time on a busy machine; no test waits for it.
+  // The first turn and the first image load are slow on a busy machine, so no test has to wait for them.
   await look(await startTalk(world), [inline(WIDE)]);
 });
 afterAll(() => world.close());
@@ -56,14 +56,14 @@ describe('a large image of a prompt', () => {
     ['half of it', WIDE.subarray(0, WIDE.length / 2)],
     ['a bomb', png(pngHead(60_000, 60_000), ['IDAT', Buffer.from('x')])],
     ['a GIF', GIF],
-  ])('that cannot be made smaller stays as it is: %s', async (_what, bytes) => {
+  ])('is unchanged if it cannot be reduced: %s', async (_what, bytes) => {
     const talk = await startTalk(world);
     const { prompt, ended } = await look(talk, [inline(bytes)]);
     expect(prompt.content).toMatchObject([{ source: { data: bytes.toString('base64') } }]);
     expect([ended.reason, await names(talk, 'media-originals')]).toEqual(['completed', []]);
   });
 
-  test('is made smaller, the original is kept, and the model is told; undo takes both back', async () => {
+  test('is reduced, the original is stored, and the model is informed; undo reverts both messages', async () => {
     const talk = await startTalk(world);
     await look(talk, [text('before')]);
     const { prompt, frames } = await look(talk, [text('look'), inline(WIDE)]);
@@ -94,7 +94,7 @@ describe('a large image of a prompt', () => {
     expect(rest.map(wireText).filter((one) => !one.includes("Today's date"))).toEqual(['before', 'after']);
   });
 
-  test('uploaded becomes media of the session under a new id, once; other images stay as they are', async () => {
+  test('that was uploaded becomes session media under a new id, a single time; other images are unchanged', async () => {
     const talk = await startTalk(world);
     const [wide, small] = [await uploaded(WIDE), await uploaded(PIXEL, 'dot.png')];
     const content = [wide, small].map(({ id }) => ({ type: 'image', source: { kind: 'file', file_id: id } }));
@@ -118,7 +118,7 @@ describe('a large image of a prompt', () => {
       'inline; filename="wide.png"',
     ]);
 
-    // A copy of the session has it all; a compaction keeps the images with what was said.
+    // A fork copies the media; a compaction keeps images with their messages.
     const { id } = (await world.ok('POST', `${talk.path}:fork`, {})) as { id: string };
     const copy = await startTalk(world, undefined);
     await copy.events.close();
@@ -137,7 +137,7 @@ describe('a large image of a prompt', () => {
     expect(JSON.stringify(wireMessages(world, -1))).not.toContain('made smaller');
   });
 
-  test('of a prompt that cannot be stored leaves nothing', async () => {
+  test('of a prompt that cannot be stored leaves no files', async () => {
     const talk = await startTalk(world);
     const note = await upload(world.server);
     await mkdir(join(folder(talk), 'attachments', `${note.id}-a.txt`, 'x'), { recursive: true });
@@ -151,7 +151,7 @@ describe('a large image of a prompt', () => {
     expect([await names(talk, 'media'), await names(talk, 'media-originals')]).toEqual([[], []]);
   });
 
-  test('that is steered in enters behind its caption, and goes with it', async () => {
+  test('that is steered in follows its caption, and is undone with it', async () => {
     const talk = await startTalk(world);
     const { release } = world.model.enqueue({ calls: [call('Read', { path: 'a.txt' })], hold: true });
     await world.prompt(talk.session.id, 'first');
@@ -178,14 +178,14 @@ describe('ReadMediaFile', () => {
     const payload = frames.find(({ type }) => type === 'tool.result')?.payload ?? {};
     return { output: payload.output, isError: payload.isError === true };
   };
-  /** What the model is told beside the image. */
+  /** Text that accompanies the image for the model. */
   const told = () =>
     wireMessages(world, -1)
       .filter(({ role }) => role === 'tool')
       .map(wireText)
       .at(-1);
 
-  test('shows an image smaller, with what it was; clients see it in the result, the transcript and the messages', async () => {
+  test('reduces an image and describes the original; clients see it in the result, the transcript and the messages', async () => {
     const talk = await startTalk(world);
     const client = await connect(world.server);
     await client.send({ type: 'subscribe', payload: { session_ids: [talk.session.id] } });
@@ -214,7 +214,7 @@ describe('ReadMediaFile', () => {
     await client.close();
   });
 
-  test('shows a region with every pixel, and the whole where that is not too much', async () => {
+  test('returns a region at full resolution, and the whole image where it is small enough', async () => {
     const talk = await startTalk(world);
     await read(talk, { path: 'wide.png', region: { x: 2500, y: 100, width: 900, height: 200 } });
     expect([sentImages(-1).at(-1), told()]).toEqual([
@@ -232,7 +232,7 @@ describe('ReadMediaFile', () => {
     expect(told()).toContain('Shown as image/jpeg');
   });
 
-  test('says what to do with what it does not show', async () => {
+  test('advises what to do with files that it cannot show', async () => {
     const talk = await startTalk(world);
     const outside = join(world.server.home, 'outside.png');
     await writeFile(outside, PIXEL);
@@ -270,7 +270,7 @@ describe('ReadMediaFile', () => {
     );
   });
 
-  test('outside of the workspace somebody is asked', async () => {
+  test('needs approval outside the workspace', async () => {
     const talk = await startTalk(world);
     const path = join(world.server.home, '..', 'elsewhere.png');
     await writeFile(path, PIXEL);
@@ -282,7 +282,7 @@ describe('ReadMediaFile', () => {
     expect(sentImages(-1)).toEqual(['1x1']);
   });
 
-  test('is there only while the model takes images', async () => {
+  test('is offered only while the model accepts images', async () => {
     const talk = await startTalk(world);
     const offered = () => JSON.stringify(world.model.requests.at(-1)?.body.tools).includes('"ReadMediaFile"');
     const listed = async () =>
@@ -295,7 +295,7 @@ describe('ReadMediaFile', () => {
     expect(seen).toEqual([true, true, false, false, true, true]);
   });
 
-  test('shows its image also after two requests that were too large', async () => {
+  test('returns its image even after two requests that were too large', async () => {
     const talk = await startTalk(world);
     const tooLarge = { status: 413, error: 'Request entity too large' };
     const calls = [call('ReadMediaFile', { path: 'wide.png' })];
@@ -320,7 +320,7 @@ describe('a video', () => {
     };
   };
 
-  test('of a prompt is given to the provider once, and named by its id', async () => {
+  test('of a prompt is uploaded to the provider a single time, and referenced by its id', async () => {
     const talk = await startTalk(world);
     const before = world.model.files.length;
     const { content } = await filmed(talk);
@@ -337,7 +337,7 @@ describe('a video', () => {
     expect(world.model.files).toHaveLength(before + 1);
   });
 
-  test('that the provider does not take now is named by its path, and tried again; without a key the turn fails', async () => {
+  test('that the provider refuses is named by its path, and retried; without a key the turn fails', async () => {
     const talk = await startTalk(world);
     const { content, tag } = await filmed(talk);
     world.model.refuseFile(500);
@@ -350,7 +350,7 @@ describe('a video', () => {
     expect(sentVideos()).toHaveLength(1);
   });
 
-  test('of the project is read by its id, and left out for a model of another kind', async () => {
+  test('of the project is referenced by its id, and omitted for a model of another kind', async () => {
     const talk = await startTalk(world);
     await writeFile(join(world.project, 'film.mp4'), FILM);
     const calls = [

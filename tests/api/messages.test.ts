@@ -17,7 +17,7 @@ afterAll(() => world.close());
 const pageSchema = z.object({ items: z.array(messageSchema), has_more: z.boolean() });
 
 describe('a message', () => {
-  it('has the prompt’s id, the kinds of parts in order, and times that rise', async () => {
+  it('has the prompt’s id, the kinds of parts in order, and increasing times', async () => {
     const talk = await startTalk(world);
     const { prompt } = await talk.turn(
       'Look',
@@ -85,14 +85,14 @@ describe('a message', () => {
     expect(await talk.messages()).toEqual(all);
   });
 
-  it('shows arguments that are no JSON as they came', async () => {
+  it('contains arguments verbatim if they are invalid JSON', async () => {
     const talk = await startTalk(world);
     await talk.turn('Go', [{ calls: [{ name: 'Read', args: '{"path": ' }] }, { text: 'Hm.' }]);
     const uses = (await talk.messages()).flatMap(({ content }) => content.filter(({ type }) => type === 'tool_use'));
     expect(uses).toEqual([expect.objectContaining({ input: '{"path": ' })]);
   });
 
-  it('shows an inline image as a data URL', async () => {
+  it('contains an inline image as a data URL', async () => {
     const talk = await startTalk(world);
     world.model.enqueue({ text: 'A pixel.' });
     const source = { kind: 'base64', media_type: 'image/png', data: PNG };
@@ -111,7 +111,7 @@ describe('a message', () => {
     ]);
   });
 
-  it('of a failed step stays and is empty', async () => {
+  it('of a failed step is stored without content', async () => {
     const talk = await startTalk(world);
     await talk.turn('Go', [{ status: 400 }]);
     expect((await talk.messages()).map(({ role, content }) => [role, content.length])).toEqual([
@@ -145,7 +145,7 @@ describe('the list', () => {
     ['?before_id=$2&page_size=2', [3, 4], true],
     ['?before_id=$6', [], false],
     ['?after_id=$4', [0, 1, 2, 3], false],
-    // The newest part of what is newer.
+    // The newest of the messages after the cursor, not those next to it.
     ['?after_id=$4&page_size=2', [0, 1], true],
     ['?after_id=$0', [], false],
     ['?before_id=unknown&page_size=2', [0, 1], true],
@@ -173,7 +173,7 @@ describe('the list', () => {
     });
   });
 
-  it('gives each message by its id', async () => {
+  it('each message can be read by its id', async () => {
     for (const message of await talk.messages()) {
       expect(await world.ok('GET', `${talk.path}/messages/${encodeURIComponent(message.id)}`)).toEqual(message);
     }
@@ -184,7 +184,7 @@ describe('the list', () => {
     });
   });
 
-  it('has 50 a page unless asked otherwise', async () => {
+  it('has a default page size of 50', async () => {
     const long = await startTalk(world);
     const calls = Array.from({ length: 50 }, (_, n) => ({ name: 'NoSuchTool', args: { n } }));
     await long.turn('Go', [{ calls }, { text: 'Done.' }]);

@@ -28,14 +28,14 @@ let server: TestServer;
 beforeAll(async () => (server = await startServer()));
 afterAll(() => server.close());
 
-it('is valid, complete and without the members that clients must not see', async () => {
+it('is valid and complete, without the members that clients must not see', async () => {
   const response = await server.fetch('/openapi.json');
   expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
   const text = await response.text();
   const validation = await new Validator().validate(JSON.parse(text));
   expect(validation.errors).toBeUndefined();
   expect(validation.valid).toBe(true);
-  // As members of the document, which are lists; a reply may have a member of such a name.
+  // As members of the document, whose values are lists; a reply may have a member with such a name.
   expect(text).not.toMatch(/"(servers|security)":\[|"(deprecated|x-[^"]*)":/);
 
   const document = documentShape.parse(JSON.parse(text));
@@ -54,7 +54,7 @@ it('is valid, complete and without the members that clients must not see', async
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-it('needs the token, and answers HEAD', async () => {
+it('requires the token, and answers HEAD', async () => {
   expect((await server.fetch('/openapi.json', { headers: { authorization: 'Bearer no' } })).status).toBe(401);
   expect((await server.fetch('/openapi.json', { method: 'HEAD' })).status).toBe(200);
 });

@@ -1,4 +1,4 @@
-/** Programs of a project, in the folder that npx and npm put first in PATH, are not run by the server itself. */
+/** The server does not run programs of a project, even from the folder that npx and npm put first in PATH. */
 import { access, mkdir, rm, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 const mark = () => join(session.outside, 'mark');
 
-/** Programs of these names that leave a mark and run on as those of the system do. */
+/** Writes programs of these names that leave a mark and then exec the system's program. */
 async function writePrograms(folder: string, names: readonly string[]): Promise<void> {
   await mkdir(folder, { recursive: true });
   for (const name of names) {

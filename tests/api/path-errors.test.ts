@@ -1,4 +1,4 @@
-/** Loops of links, and names and paths that are too long, in every action that takes a path. */
+/** Link loops, and names and paths that are too long, in every action that accepts a path. */
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => session.close());
 
 const TOO_LONG = 'x'.repeat(256);
-/** As long as a name may be. */
+/** The longest valid name. */
 const LONGEST = 'y'.repeat(255);
 
 const LOOPS = ['loop/a.txt', 'there/a.txt', 'loop/folder/a.txt'];
@@ -47,18 +47,18 @@ const actions: Record<string, (path: string) => Promise<unknown>> = {
 };
 
 describe.each(Object.entries(actions))('%s', (name, act) => {
-  it('does not find what lies behind a loop of links', async () => {
+  it('does not find a path through a link loop', async () => {
     for (const path of LOOPS) expect(await act(path)).toMatchObject(notFound(path));
   });
 
-  it('refuses what is too long', async () => {
-    // A URL of that length is refused before.
+  it('refuses names and paths that are too long', async () => {
+    // The HTTP server refuses a URL of that length earlier.
     for (const path of LONG.filter((path) => name !== 'download' || path.length < 300)) {
       expect(await act(path)).toMatchObject(tooLong());
     }
   });
 
-  it('tells nothing of what lies outside', async () => {
+  it('reveals nothing about paths outside', async () => {
     for (const path of ['out/loop/a.txt', `out/${TOO_LONG}`, `out/${'z/'.repeat(3000)}`]) {
       if (name === 'download' && path.length > 300) continue;
       expect(await act(path)).toMatchObject({ code: 41304 });
@@ -67,7 +67,7 @@ describe.each(Object.entries(actions))('%s', (name, act) => {
 });
 
 describe('list_many', () => {
-  it('tells it of each path', async () => {
+  it('reports the error for each path', async () => {
     const paths = ['folder', 'loop', 'loop/a', TOO_LONG];
     expect(await session.ok('list_many', { paths })).toMatchObject({
       results: { folder: [{ path: 'folder/a.txt' }] },
@@ -81,7 +81,7 @@ describe('list_many', () => {
 });
 
 describe('stat_many', () => {
-  it('has null for a loop, and refuses what is too long', async () => {
+  it('has null for a loop, and refuses names that are too long', async () => {
     const paths = ['folder/a.txt', 'loop/a', 'loop'];
     expect(await session.ok('stat_many', { paths })).toEqual({
       entries: {
@@ -95,7 +95,7 @@ describe('stat_many', () => {
 });
 
 describe('git_status', () => {
-  it('has no entry for a loop, and refuses what is too long', async () => {
+  it('has no entry for a loop, and refuses names that are too long', async () => {
     expect(await session.ok('git_status', { paths: ['loop/a', 'loop'] })).toMatchObject({
       entries: { loop: 'untracked' },
     });
@@ -107,12 +107,12 @@ describe('git_status', () => {
 describe.each([false, true])('mkdir, recursive: %s', (recursive) => {
   const make = (path: string) => session.fs('mkdir', { path, recursive });
 
-  it('has no parent in a loop, and what is a loop is there already', async () => {
+  it('refuses a parent in a loop; the loop itself already exists', async () => {
     for (const path of LOOPS) expect(await make(path)).toMatchObject({ code: 40409, msg: `parent not found: ${path}` });
     expect(await make('loop')).toMatchObject({ code: 40919 });
   });
 
-  it('refuses what is too long', async () => {
+  it('refuses names that are too long', async () => {
     for (const path of [TOO_LONG, `folder/${TOO_LONG}`, `${TOO_LONG}/a`]) {
       expect(await make(path)).toMatchObject(tooLong());
     }
@@ -120,7 +120,7 @@ describe.each([false, true])('mkdir, recursive: %s', (recursive) => {
   });
 });
 
-describe('of the machine', () => {
+describe('actions of the machine', () => {
   const at = (path: string) => `${session.root}/${path}`;
   const get = (action: string) => (path: string) =>
     session.server.api('GET', `/fs:${action}?path=${encodeURIComponent(path)}`);
@@ -145,7 +145,7 @@ describe('of the machine', () => {
   });
 });
 
-it('links that end somewhere, and names as long as they may be, are as any other', async () => {
+it('resolvable links and names of maximum length work', async () => {
   const read = await session.ok('read', { path: 'link/a.txt' });
   expect(read).toMatchObject({ content: 'a' });
   expect(await session.ok('read', { path: `${LONGEST}/b.txt` })).toMatchObject({ content: 'b' });
