@@ -1,4 +1,4 @@
-/** Plan mode: in and out, what may be written meanwhile, the review of a plan and what follows from its answers. */
+/** Plan mode: entering and leaving, allowed writes, the review of a plan and the effects of its answers. */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
@@ -32,13 +32,13 @@ const main = async (talk: Talk) =>
 const markers = async (talk: Talk) =>
   (await main(talk)).items.flatMap((item) => (item.kind === 'marker' ? [item.marker] : []));
 
-/** Facts frames that tell of plan mode, in order. */
+/** Status events about plan mode, in order. */
 const told = (talk: Talk) =>
   talk.events.frames
     .filter(({ type, payload }) => type === 'agent.status.updated' && 'planMode' in payload)
     .map(({ payload }) => payload.planMode);
 
-/** The model enters plan mode; the path of the plan file. */
+/** Lets the model enter plan mode; returns the path of the plan file. */
 async function enter(talk: Talk, more: Record<string, unknown> = {}): Promise<string> {
   const { results } = await talk.turn('plan it', callThenText('EnterPlanMode', {}), more);
   const [, path = ''] = /^Plan mode is on\. Write the plan to (.+)\.$/.exec(results[0]?.output ?? '') ?? [];
@@ -46,7 +46,7 @@ async function enter(talk: Talk, more: Record<string, unknown> = {}): Promise<st
   return path;
 }
 
-/** A session in plan mode with a plan. */
+/** Opens a session in plan mode with a plan. */
 async function planned(text = PLAN): Promise<{ talk: Talk; path: string }> {
   const talk = await startTalk(world);
   const path = await enter(talk);
@@ -54,7 +54,7 @@ async function planned(text = PLAN): Promise<{ talk: Talk; path: string }> {
   return { talk, path };
 }
 
-/** The model presents the plan; the turn waits for the answer. */
+/** Lets the model present the plan; the turn waits for the answer. */
 async function present(talk: Talk, args: object = {}, after: Script[] = [done], n = 1) {
   const { prompt_id } = await talk.prompt('present it', [{ calls: [call('ExitPlanMode', args)] }, ...after]);
   const approval = await talk.approval(n);
@@ -68,7 +68,7 @@ async function present(talk: Talk, args: object = {}, after: Script[] = [done], 
         output: String(result?.payload.output),
         isError: result?.payload.isError === true,
         on: await planMode(talk),
-        /** Steps of the turn: one when it stopped. */
+        /** Steps of the turn: one if it stopped. */
         steps: talk.all('turn.step.started').filter(({ payload }) => payload.turnId === approval.turn_id).length,
         reason: talk.all('turn.ended').at(-1)?.payload.reason,
       };
@@ -77,7 +77,7 @@ async function present(talk: Talk, args: object = {}, after: Script[] = [done], 
 }
 
 describe('entering', () => {
-  test('by the tool, without asking anybody; status, transcript and facts show it', async () => {
+  test('by the tool, without approval; in status, transcript and status events', async () => {
     const talk = await startTalk(world);
     expect(await planMode(talk)).toBe(false);
     const path = await enter(talk);
@@ -94,7 +94,7 @@ describe('entering', () => {
     expect(await markers(talk)).toEqual(['plan.enter']);
   });
 
-  test('twice is an error of the call', async () => {
+  test('a second time is an error of the call', async () => {
     const talk = await startTalk(world);
     await enter(talk);
     const { results } = await talk.turn('again', callThenText('EnterPlanMode', {}));
@@ -103,7 +103,7 @@ describe('entering', () => {
     expect(strict).toMatchObject([{ isError: true, output: expect.stringContaining('Invalid arguments') }]);
   });
 
-  test('and leaving by the profile, each as often as one likes; no durable event tells of it', async () => {
+  test('and leaving by the profile is repeatable, without durable events', async () => {
     const talk = await startTalk(world);
     await talk.turn('hi', [done]);
     const { as_of_seq } = await world.snapshot(talk.session.id);
@@ -116,7 +116,7 @@ describe('entering', () => {
     expect(await markers(talk)).toEqual(['plan.enter', 'plan.exit', 'plan.enter']);
   });
 
-  test('by the profile creates the agent of a new session; what is so already does not', async () => {
+  test('by the profile creates the agent of a new session; setting the same mode does not', async () => {
     const talk = await startTalk(world);
     await setPlanMode(talk, false);
     expect(talk.all('agent.created')).toEqual([]);
@@ -125,7 +125,7 @@ describe('entering', () => {
     await expect.poll(() => told(talk)).toEqual([true]);
   });
 
-  test('a prompt’s plan_mode is not applied', async () => {
+  test('by a prompt’s plan_mode is ignored', async () => {
     const talk = await startTalk(world);
     await talk.turn('hi', [done], { plan_mode: true });
     expect(await planMode(talk)).toBe(false);
@@ -153,7 +153,7 @@ describe('default_plan_mode', () => {
   afterAll(() => own.close());
   const status = async (talk: Talk) => statusSchema.parse(await own.ok('GET', `${talk.path}/status`)).plan_mode;
 
-  test('shows before the first use, holds from it on, and is left like any other', async () => {
+  test('is reported before the first use, applies from it on, and can be left like any plan mode', async () => {
     const talk = await startTalk(own);
     expect(await status(talk)).toBe(true);
     await own.restart();
@@ -165,14 +165,14 @@ describe('default_plan_mode', () => {
     expect(wireMessages(own, -1).map(wireText).join('\n')).toContain('Plan mode is on');
     await own.ok('POST', `${talk.path}/profile`, { agent_config: { plan_mode: false } });
     expect(await status(cold)).toBe(false);
-    // A later process does not begin anew.
+    // A restart does not apply the default again.
     await own.restart();
     const later = await resumeTalk(own, talk.session);
     await later.turn('hi again', [done]);
     expect(await status(later)).toBe(false);
   });
 
-  test('is left before the first use', async () => {
+  test('can be left before the first use', async () => {
     const talk = await startTalk(own);
     await own.ok('POST', `${talk.path}/profile`, { agent_config: { plan_mode: true } });
     expect(talk.all('agent.created')).toEqual([]);
@@ -181,10 +181,10 @@ describe('default_plan_mode', () => {
   });
 });
 
-describe('what may be written', () => {
+describe('allowed writes', () => {
   const write = (path: string, content = 'x') => callThenText('Write', { path, content });
 
-  test('the plan file, without asking, whatever the rules say; it is edited too', async () => {
+  test('include the plan file, without approval and regardless of rules; edits, too', async () => {
     const own = await startWorld({
       config: {
         permission: {
@@ -209,7 +209,7 @@ describe('what may be written', () => {
     }
   });
 
-  test('nothing else, in no mode', async () => {
+  test('include no other file, in any mode', async () => {
     const talk = await startTalk(world);
     const path = await enter(talk);
     for (const permission_mode of ['manual', 'yolo', 'auto']) {
@@ -232,14 +232,14 @@ describe('what may be written', () => {
     ['out of its directory', (path) => `${dirname(path)}/../../../state.json`],
     ['to the journal', (path) => join(dirname(path), '../../../journal.ndjson')],
     ['of another agent', (path) => path.replace('/main/', '/agent-0/')],
-  ])('a path %s is refused', async (_what, wrong) => {
+  ])('exclude a path %s', async (_what, wrong) => {
     const { talk, path } = await planned();
     const { results } = await talk.turn('write', write(wrong(path)));
     expect(results).toMatchObject([{ isError: true }]);
     expect(await readFile(path, 'utf8')).toBe(PLAN);
   });
 
-  test('the same file by another way is the plan file', async () => {
+  test('include the plan file under another path', async () => {
     const { talk, path } = await planned();
     const around = `${dirname(path)}/../plans/./${relative(dirname(path), path)}`;
     await talk.turn('read', callThenText('Read', { path: around }));
@@ -263,7 +263,7 @@ describe('what may be written', () => {
         await symlink(`${target}.d`, dirname(path));
       },
     ],
-  ])('a link in place of %s is neither written through nor shown', async (_what, plant) => {
+  ])('do not follow a link in place of %s, whose target is not shown', async (_what, plant) => {
     const { talk, path } = await planned();
     const target = join(world.project, `victim-${talk.session.id}`);
     await writeFile(target, 'precious');
@@ -278,14 +278,14 @@ describe('what may be written', () => {
     expect(talk.all('plan.revision')).toEqual([]);
   });
 
-  test('a link elsewhere that leads to a secret is refused as ever', async () => {
+  test('do not follow a link elsewhere to a secret', async () => {
     const { talk } = await planned();
     const link = join(world.project, `link-${talk.session.id}`);
     await symlink(join(world.server.home, 'server.token'), link);
     expect((await talk.turn('write', write(link))).results).toMatchObject([{ isError: true }]);
   });
 
-  test('commands follow the usual permissions', async () => {
+  test('of commands follow the usual permissions', async () => {
     const talk = await startTalk(world);
     await enter(talk);
     const { prompt_id } = await talk.prompt('run', callThenText('Bash', { command: 'touch made' }));
@@ -294,7 +294,7 @@ describe('what may be written', () => {
     expect(existsSync(join(world.project, 'made'))).toBe(true);
   });
 
-  test('is decided for the whole response: leaving in it frees nothing', async () => {
+  test('are decided for the whole response: leaving in it allows no writes', async () => {
     const { talk } = await planned();
     const calls = [call('ExitPlanMode', {}, 'exit'), call('Write', { path: 'c.txt', content: 'x' }, 'write')];
     const { results } = await talk.turn('go', [{ calls }, done], { permission_mode: 'auto' });
@@ -305,7 +305,7 @@ describe('what may be written', () => {
     expect(existsSync(join(world.project, 'c.txt'))).toBe(false);
   });
 
-  test('a plan that is written in the same response is not presented', async () => {
+  test('a plan written in the same response is not presented', async () => {
     const { talk, path } = await planned();
     await talk.turn('read', callThenText('Read', { path }));
     const calls = [call('Write', { path, content: 'new plan' }, 'write'), call('ExitPlanMode', {}, 'exit')];
@@ -364,7 +364,7 @@ describe('a plan', () => {
     expect(await planMode(talk)).toBe(true);
   });
 
-  test('is kept as a revision, however short or long; versions count on', async () => {
+  test('is stored as a revision, regardless of its length; version numbers continue', async () => {
     const { talk, path } = await planned('x');
     const revision = async (text: string, n: number) => {
       await writeFile(path, text);
@@ -387,7 +387,7 @@ describe('a plan', () => {
     await revision(`é ${'long '.repeat(40_000)}`, 2);
     await revision('x', 3);
     expect((await plans(talk)).map(({ plan }) => plan.length)).toEqual([1, 200_002, 1]);
-    // Another plan mode goes on with the file and the count.
+    // Another plan mode continues the file and its version numbers.
     await setPlanMode(talk, false);
     await setPlanMode(talk, true);
     await revision('again', 4);
@@ -397,7 +397,7 @@ describe('a plan', () => {
 describe('the review', () => {
   const two = { options: [{ label: 'Fast', description: 'In a day.' }, { label: 'Thorough' }] };
 
-  test('is an approval with the plan; the snapshot and the session show that it waits', async () => {
+  test('is an approval with the plan; the snapshot and the session report it as pending', async () => {
     const { talk, path } = await planned();
     const { approval, answer } = await present(talk, two);
     expect(approval).toMatchObject({
@@ -418,14 +418,14 @@ describe('the review', () => {
     ['none', {}, undefined],
     ['one', { options: [{ label: 'Only' }] }, undefined],
     ['two', two, two.options],
-  ])('%s of the options: shown from two on', async (_what, args, shown) => {
+  ])('%s of the options: displayed if there are at least two', async (_what, args, shown) => {
     const { talk } = await planned();
     const { approval, answer } = await present(talk, args);
     expect('options' in approval.tool_input_display ? approval.tool_input_display.options : undefined).toEqual(shown);
     await answer({ decision: 'cancelled' });
   });
 
-  test('approved: plan mode ends, the model has the plan', async () => {
+  test('approved: plan mode ends, the model receives the plan', async () => {
     const { talk, path } = await planned();
     const { answer } = await present(talk);
     const { output, ...rest } = await answer({ decision: 'approved', selected_label: 'Unknown', scope: 'session' });
@@ -436,7 +436,7 @@ describe('the review', () => {
     expect(told(talk)).toEqual([true, false]);
     expect((await main(talk)).meta).not.toHaveProperty('modes');
     expect(await markers(talk)).toEqual(['plan.enter', 'plan.revision', 'plan.exit']);
-    // Nothing is remembered: the next plan is asked about again.
+    // The approval is not remembered: the next plan needs its own.
     await setPlanMode(talk, true);
     const again = await present(talk, {}, [done], 2);
     await again.answer({ decision: 'cancelled' });
@@ -491,7 +491,7 @@ describe('the review', () => {
     });
   });
 
-  test('is found by its call; any other call is none that ends plan mode', async () => {
+  test('is found by its call; other calls are no plan reviews', async () => {
     const { talk } = await planned();
     const first = await present(talk, {}, [done]);
     await first.answer({ decision: 'rejected', feedback: 'more' });
@@ -507,7 +507,7 @@ describe('the review', () => {
     }
   });
 
-  test('a turn that it stopped leaves the queue to go on', async () => {
+  test('starts the queued prompts after it stopped the turn', async () => {
     const { talk } = await planned();
     const { answer } = await present(talk, {}, []);
     const { prompt_id } = await talk.prompt('next', [done]);
@@ -516,14 +516,14 @@ describe('the review', () => {
     expect(talk.all('turn.ended').at(-1)?.payload.reason).toBe('completed');
   });
 
-  test('is asked for in yolo mode too', async () => {
+  test('is requested in yolo mode too', async () => {
     const { talk } = await planned();
     await world.ok('POST', `${talk.path}/profile`, { agent_config: { permission_mode: 'yolo' } });
     const { answer } = await present(talk);
     expect(await answer({ decision: 'approved' })).toMatchObject({ on: false });
   });
 
-  test('is left out in auto mode, and the result says so', async () => {
+  test('is skipped in auto mode, and the result reports it', async () => {
     const { talk, path } = await planned();
     const { results, frames } = await talk.turn('go', callThenText('ExitPlanMode', two), { permission_mode: 'auto' });
     expect(results).toMatchObject([{ isError: false }]);
@@ -541,7 +541,7 @@ describe('the review', () => {
     ]);
   });
 
-  test('shows what stood in the file when it was asked for', async () => {
+  test('has the content of the file at the time of the request', async () => {
     const { talk, path } = await planned();
     const { answer } = await present(talk);
     await writeFile(path, 'something else');
@@ -550,7 +550,7 @@ describe('the review', () => {
     expect(output).not.toContain('something else');
   });
 
-  test('approved after plan mode was switched off: it is off once', async () => {
+  test('approved after plan mode was disabled: ends plan mode a single time', async () => {
     const { talk } = await planned();
     const { answer } = await present(talk);
     await setPlanMode(talk, false);
@@ -558,7 +558,7 @@ describe('the review', () => {
     expect(await markers(talk)).toEqual(['plan.enter', 'plan.revision', 'plan.exit']);
   });
 
-  test('ends with the turn when that is aborted; plan mode stays on', async () => {
+  test('settles with an aborted turn; plan mode stays on', async () => {
     const { talk } = await planned();
     const { approval } = await present(talk, {}, []);
     await world.ok('POST', `${talk.path}:abort`);
@@ -572,7 +572,7 @@ describe('the review', () => {
     expect((await plans(talk))[0]).toMatchObject({ plan: PLAN, review: { state: 'cancelled' } });
   });
 
-  test('that nobody answers in time counts as dismissed', async () => {
+  test('expires as dismissed', async () => {
     const clock = manualClock();
     const own = await startWorld({ clock });
     try {
@@ -589,7 +589,7 @@ describe('the review', () => {
     }
   });
 
-  test('a deny rule refuses the call before anything is kept', async () => {
+  test('is refused by a deny rule before a revision is stored', async () => {
     const rules = [{ decision: 'deny', pattern: 'ExitPlanMode' }];
     const own = await startWorld({ config: { permission: { rules } } });
     try {
@@ -605,7 +605,7 @@ describe('the review', () => {
 });
 
 describe('after a restart', () => {
-  test('plan mode, its file and the versions go on; the transcript is the same', async () => {
+  test('plan mode, its file and the versions continue; the transcript is the same', async () => {
     const { talk, path } = await planned();
     const { answer } = await present(talk);
     await answer({ decision: 'rejected', feedback: 'more' });
@@ -625,7 +625,7 @@ describe('after a restart', () => {
 });
 
 describe('reminders', () => {
-  /** The forms told, in order. */
+  /** The forms sent, in order. */
   const forms = (talk: Talk) =>
     talk
       .all('context.spliced')
@@ -641,7 +641,7 @@ describe('reminders', () => {
     expect(forms(talk)).toEqual(['full', 'full']);
     const looks = Array.from({ length: 8 }, (_, n) => look(n + 1));
     await talk.turn('look around', [...looks, done]);
-    // Before the requests after 0, 2, 4, 5 and 7 answers.
+    // Sent before the requests after 0, 2, 4, 5 and 7 answers.
     expect(forms(talk).slice(2)).toEqual(['full', 'short', 'short', 'full', 'short']);
     const reminders = wireMessages(world, -1)
       .map(wireText)
@@ -649,7 +649,7 @@ describe('reminders', () => {
     for (const text of reminders) expect(text).toContain(path);
   });
 
-  test('a file that has content is pointed out on entry, and the end is told once', async () => {
+  test('existing content is mentioned on entry, and the end is reported a single time', async () => {
     const { talk, path } = await planned();
     await setPlanMode(talk, false);
     await talk.turn('go on', [done]);
@@ -661,7 +661,7 @@ describe('reminders', () => {
     expect(forms(talk)).toEqual(['full', 'exit', 'reentry']);
   });
 
-  test('nothing is told of a plan mode that no request has seen', async () => {
+  test('a plan mode that no request has seen is not mentioned', async () => {
     const talk = await startTalk(world);
     await setPlanMode(talk, true);
     await setPlanMode(talk, false);
@@ -669,7 +669,7 @@ describe('reminders', () => {
     expect(forms(talk)).toEqual([]);
   });
 
-  test('left and entered again between two requests it is told anew', async () => {
+  test('leaving and entering between two requests sends the full form again', async () => {
     const talk = await startTalk(world);
     await enter(talk);
     await setPlanMode(talk, false);

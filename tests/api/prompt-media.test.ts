@@ -1,4 +1,4 @@
-/** Uploads that prompts name: the checks, what is stored and shown, what the model gets, and what stays of them. */
+/** Uploads in prompts: the checks, the stored and displayed forms, the model's view, and their lifetime. */
 import { lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -34,7 +34,7 @@ const submit = (sessionId: string, content: unknown[], more: Record<string, unkn
 const folder = (talk: Talk) => join(world.server.home, 'sessions', talk.session.workspace_id, talk.session.id);
 const names = async (talk: Talk, name: string) => (await readdir(join(folder(talk), name)).catch(() => [])).toSorted();
 const mediaPath = (talk: Talk, id: string) => `/api/v1${talk.path}/media/${id}`;
-/** Content of the first user message that reached the model last. */
+/** Content of the first user message of the last model request. */
 const sent = () => wireMessages(world, -1).find(({ role }) => role === 'user')?.content;
 const removeUpload = (id: string) => world.ok('DELETE', `/files/${id}`);
 
@@ -43,7 +43,7 @@ async function turn(talk: Talk, content: unknown[], more: Record<string, unknown
 }
 
 describe('the checks', () => {
-  test('a file of another kind is refused, in the order of the parts, before the session is looked at', async () => {
+  test('refuse a file of another kind, in the order of the parts, before the session is looked up', async () => {
     const note = await upload(world.server);
     const image = await png();
     const cases: [unknown[], string][] = [
@@ -59,7 +59,7 @@ describe('the checks', () => {
     expect(await submit('session_none', [filePart(note.id)])).toMatchObject({ code: 40401 });
   });
 
-  test('an upload that the session never used is no session media, nor is another session’s', async () => {
+  test('refuse an unused upload as session media, and media of another session', async () => {
     const image = await png();
     const [talk, other] = [await startTalk(world), await startTalk(world)];
     await turn(other, [media('image', 'file', image.id)]);
@@ -70,7 +70,7 @@ describe('the checks', () => {
     expect(await names(talk, 'media')).toEqual([]);
   });
 
-  test('a refused prompt stores nothing', async () => {
+  test('store nothing of a refused prompt', async () => {
     const image = await png();
     const talk = await startTalk(world);
     expect(await submit(talk.session.id, [media('image', 'file', image.id)], { model: 'gone' })).toMatchObject({
@@ -79,10 +79,10 @@ describe('the checks', () => {
     expect([await names(talk, 'media'), await names(talk, 'attachments')]).toEqual([[], []]);
   });
 
-  test('what cannot be stored is 50003, and nothing of it stays', async () => {
+  test('report storage failures as storage errors, and remove the stored parts', async () => {
     const [image, note] = [await png(), await upload(world.server)];
     const talk = await startTalk(world);
-    // A folder where the attachment belongs.
+    // A folder blocks the path of the attachment.
     await mkdir(join(folder(talk), 'attachments', `${note.id}-a.txt`, 'x'), { recursive: true });
     expect(await submit(talk.session.id, [media('image', 'file', image.id), filePart(note.id)])).toMatchObject({
       code: 50003,
@@ -93,7 +93,7 @@ describe('the checks', () => {
 });
 
 describe('an uploaded image', () => {
-  test('is shown as media of the session everywhere, and sent to the model', async () => {
+  test('is session media in all replies and events, and is sent to the model', async () => {
     const image = await png('ünï.png');
     const talk = await startTalk(world);
     const { prompt, frames } = await turn(talk, [text('look'), media('image', 'file', image.id)]);
@@ -113,12 +113,12 @@ describe('an uploaded image', () => {
         source: { kind: 'session_media', fileId: image.id },
       },
     ]);
-    // `context.spliced` shows the engine's own messages.
+    // `context.spliced` contains the engine's own messages.
     const events = frames.filter(({ type }) => type !== 'context.spliced');
     expect(JSON.stringify([prompt, events, await talk.messages(), page])).not.toContain('service-file');
   });
 
-  test('is the session’s own: deletion and restart change nothing, and it may be named again', async () => {
+  test('is stored in the session: it survives deletion and restart, and can be referenced again', async () => {
     const image = await png();
     const talk = await startTalk(world);
     await turn(talk, [media('image', 'file', image.id)]);
@@ -148,7 +148,7 @@ describe('an uploaded image', () => {
     expect([part.status, await part.text()]).toEqual([206, 'PNG']);
   });
 
-  test('may be named by any number of prompts and sessions; one copy each', async () => {
+  test('may be in any number of prompts and sessions; each session stores one copy', async () => {
     const image = await png();
     for (const talk of [await startTalk(world), await startTalk(world)]) {
       const twice = [media('image', 'file', image.id), media('image', 'file', image.id)];
@@ -158,7 +158,7 @@ describe('an uploaded image', () => {
     }
   });
 
-  test('waits in the queue as media of the session', async () => {
+  test('is session media while its prompt is queued', async () => {
     const image = await png();
     const talk = await startTalk(world);
     const { release } = world.model.enqueue({ text: 'a', hold: true });
@@ -174,7 +174,7 @@ describe('an uploaded image', () => {
     expect(JSON.stringify(wireMessages(world, -1))).toContain(PNG_URL);
   });
 
-  test('for a model that sees no images is named by its path', async () => {
+  test('is named by its path for a model without image input', async () => {
     const image = await png();
     const talk = await startTalk(world);
     await turn(talk, [media('image', 'file', image.id)], { model: 'blind' });
@@ -182,7 +182,7 @@ describe('an uploaded image', () => {
     expect(wireText({ role: 'user', content: sent() })).toBe(`<image path="${path}"></image>`);
   });
 
-  test('whose file is gone, or is a link, is told to be unavailable, and the turn goes on', async () => {
+  test('whose file is missing, or is a link, is reported as unavailable, and the turn continues', async () => {
     const image = await png();
     const talk = await startTalk(world);
     await turn(talk, [media('image', 'file', image.id)]);
@@ -204,7 +204,7 @@ describe('an uploaded image', () => {
     await rm(secret);
   });
 
-  test('of a type that no model takes becomes an attached file', async () => {
+  test('of a type that no model accepts becomes an attached file', async () => {
     const svg = await upload(world.server, { content: '<svg/>', filename: 'a.svg', type: 'image/svg+xml' });
     const talk = await startTalk(world);
     const { prompt } = await turn(talk, [media('image', 'file', svg.id)]);
@@ -221,7 +221,7 @@ describe('an uploaded image', () => {
 describe('an uploaded video', () => {
   const film = () => upload(world.server, { content: '\0\0\0\u0018ftypmp42', filename: 'f.mp4', type: 'video/mp4' });
 
-  test('is media of the session, and a path for models that take none', async () => {
+  test('is session media, and a path for models without video input', async () => {
     const { id } = await film();
     const talk = await startTalk(world);
     const { prompt } = await turn(talk, [media('video', 'file', id)]);
@@ -239,7 +239,7 @@ describe('a file part', () => {
   };
   const pathOf = (talk: Talk, { id }: Upload, name: string) => join(folder(talk), 'attachments', `${id}-${name}`);
 
-  test('becomes text that names the stored path, and an attachment of its bytes', async () => {
+  test('becomes text with the stored path, and an attachment with its bytes', async () => {
     const { file, talk, prompt } = await attach({ content: 'notes', filename: 'n.md', type: 'text/markdown' });
     const path = pathOf(talk, file, 'n.md');
     expect(prompt.content).toEqual([text(`Attached file "n.md" (text/markdown, 5 bytes): ${path}`)]);
@@ -248,7 +248,7 @@ describe('a file part', () => {
     expect(await (await world.server.fetch(mediaPath(talk, file.id))).text()).toBe('notes');
   });
 
-  test('can be read by the agent without asking', async () => {
+  test('can be read by the agent without approval', async () => {
     const file = await upload(world.server, { content: 'notes', filename: 'n.md' });
     const talk = await startTalk(world);
     const path = pathOf(talk, file, 'n.md');
@@ -275,7 +275,7 @@ describe('a file part', () => {
 });
 
 describe('media of a session', () => {
-  test('are found among uploads until a prompt names them', async () => {
+  test('fall back to uploads until a prompt references them', async () => {
     const image = await png();
     const talk = await startTalk(world);
     expect((await world.server.fetch(mediaPath(talk, image.id))).status).toBe(200);
@@ -292,7 +292,7 @@ describe('media of a session', () => {
     expect(await world.api('GET', `/api/v1${talk.path}/media/${id}`)).toMatchObject({ status: 404, code: 40407 });
   });
 
-  test('of an unknown session are not found either', async () => {
+  test('of an unknown session are not found', async () => {
     expect(await world.api('GET', '/sessions/session_none/media/f_1')).toMatchObject({
       status: 404,
       code: 40401,
@@ -300,7 +300,7 @@ describe('media of a session', () => {
     });
   });
 
-  test('a record names no file outside the folder', async () => {
+  test('a record cannot reference a file outside the folder', async () => {
     const image = await png();
     const talk = await startTalk(world);
     await turn(talk, [media('image', 'file', image.id)]);

@@ -1,4 +1,4 @@
-/** Prompts that wait for the running turn. */
+/** Prompts that are queued while a turn runs. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { resumeTalk, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
@@ -15,7 +15,7 @@ const list = (talk: Talk) =>
     queued: { prompt_id: string; status: string }[];
   }>;
 
-/** A turn that runs until `release`, with prompts waiting behind it. */
+/** Starts a turn that runs until `release`, with queued prompts. */
 async function holdTurn(waiting: string[]) {
   const talk = await startTalk(world);
   const held = world.model.enqueue({ text: 'first', hold: true });
@@ -26,7 +26,7 @@ async function holdTurn(waiting: string[]) {
   return { talk, held, replies };
 }
 
-test('waiting prompts are listed and run in the order they came', async () => {
+test('queued prompts are listed and run in order of arrival', async () => {
   const { talk, held, replies } = await holdTurn(['p1', 'p2', 'p3']);
   expect(replies.map(({ status }) => status)).toEqual(['queued', 'queued', 'queued']);
   const { active, queued } = await list(talk);
@@ -86,7 +86,7 @@ test.each([
   expect((await talk.settled('p2')).payload.reason).toBe('completed');
 });
 
-test('overrides of a queued prompt hold for the turns before it, too', async () => {
+test('overrides of a queued prompt also apply to the turns before it', async () => {
   const { talk, held } = await holdTurn(['p1']);
   await talk.prompt('third', [], { prompt_id: 'p2', permission_mode: 'yolo', disabled_tools: ['Bash'] });
   expect(await talk.status()).toMatchObject({ permission: 'yolo' });
@@ -98,8 +98,8 @@ test('overrides of a queued prompt hold for the turns before it, too', async () 
   for (const names of tools) expect(names).not.toContain('"Bash"');
 });
 
-describe('removing a waiting prompt', () => {
-  test('takes it off the list, says so, and uses no turn', async () => {
+describe('removing queued prompts', () => {
+  test('removes it from the list, publishes it, and runs no turn', async () => {
     const { talk, held } = await holdTurn(['p1', 'p2']);
     await talk.nth('prompt.queued', 2);
     const { length } = talk.events.durable(talk.session.id);
@@ -125,7 +125,7 @@ describe('removing a waiting prompt', () => {
     expect(wireMessages(world, -1).map(wireText).join()).not.toContain('text of p1');
   });
 
-  test('all of them at once', async () => {
+  test('removes all of them concurrently', async () => {
     const { talk, held } = await holdTurn(['p1', 'p2', 'p3']);
     const ids = ['p1', 'p2', 'p3'];
     await Promise.all(ids.map((id) => world.ok('POST', `${talk.path}/prompts/${id}:abort`)));
@@ -135,7 +135,7 @@ describe('removing a waiting prompt', () => {
   });
 });
 
-test('twenty submits at once run one after the other', async () => {
+test('twenty concurrent submits run sequentially', async () => {
   const talk = await startTalk(world);
   const ids = Array.from({ length: 20 }, (_, i) => `p${i}`);
   for (const id of ids) world.model.enqueue({ text: id });

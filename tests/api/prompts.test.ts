@@ -1,4 +1,4 @@
-/** Submitting prompts: the body, the checks in their order, readiness, overrides, idempotent ids. */
+/** Submitting prompts: the body, the order of the checks, readiness, overrides, idempotent ids. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -102,7 +102,7 @@ describe('the body', () => {
     expect(await submit(sessionId, undefined)).toMatchObject({ code: 40001, data: null });
   });
 
-  test('members that a submit only validates, and blank text, are accepted', async () => {
+  test('members that are only validated, and blank text, are accepted', async () => {
     const talk = await startTalk(world);
     const { prompt, ended } = await talk.turn('', [{ text: 'Yes?' }], {
       metadata: { a: 1 },
@@ -222,12 +222,12 @@ describe('the order of checks', () => {
     const status = await talk.status();
     const answer = await submit(id || talk.session.id, body);
     expect(answer).toMatchObject({ code, msg: code === 40001 && id ? expect.stringContaining(msg) : msg });
-    // A refused submit leaves nothing behind.
+    // A refused submit changes nothing.
     expect(await talk.status()).toEqual(status);
     expect(talk.events.durable(talk.session.id)).toHaveLength(length);
   });
 
-  test('a refused submit neither binds the agent nor touches the session nor keeps the id', async () => {
+  test('a refused submit neither binds the agent nor touches the session nor uses the id', async () => {
     const talk = await startTalk(world);
     const refused = { ...say('x'), prompt_id: 'again', permission_mode: 'yolo', disabled_tools: ['Bash'] };
     expect((await submit(talk.session.id, { ...refused, model: 'gone' })).code).toBe(40113);
@@ -299,7 +299,7 @@ describe('readiness', () => {
     }
   });
 
-  test('the file is read again first', async () => {
+  test('the configuration file is read again first', async () => {
     const bare = await startWorld();
     try {
       const session = await bare.session();
@@ -318,7 +318,7 @@ describe('readiness', () => {
 });
 
 describe('the reply', () => {
-  test('is the prompt, after its turn began', async () => {
+  test('is the prompt, after its turn started', async () => {
     const talk = await startTalk(world);
     const held = world.model.enqueue({ text: 'Hello', hold: true });
     const prompt = await world.prompt(talk.session.id, 'Hi');
@@ -337,7 +337,7 @@ describe('the reply', () => {
     expect((await talk.messages())[0]).toMatchObject({ id: prompt.prompt_id, role: 'user', content: [text('Hi')] });
   });
 
-  test('names the untitled session and its last prompt, secrets left out', async () => {
+  test('titles the session and sets its last prompt, with secrets redacted', async () => {
     const talk = await startTalk(world);
     await talk.turn('Deploy with\n\tpassword = hunter2', [{ text: 'No.' }]);
     await talk.turn('Why not?', [{ text: 'Because.' }]);
@@ -356,7 +356,7 @@ describe('the reply', () => {
     ]);
   });
 
-  test('unknown session and agent', async () => {
+  test('refuses an unknown session and agent', async () => {
     expect(await world.api('GET', '/sessions/none/prompts')).toMatchObject({ code: 40401 });
     const talk = await startTalk(world);
     await talk.turn('to main', [{ text: 'ok' }], { agent_id: 'main' });
@@ -368,7 +368,7 @@ describe('the reply', () => {
 });
 
 describe('overrides', () => {
-  test('stay until they are changed again', async () => {
+  test('apply until they are changed again', async () => {
     const talk = await startTalk(world);
     await talk.turn('one', [{ text: '1' }], {
       profile: 'agent',
@@ -395,7 +395,7 @@ describe('overrides', () => {
     }
   });
 
-  test('an entry of the tool list that fits no tool is told once', async () => {
+  test('an entry of the tool list that matches no tool causes one warning', async () => {
     const talk = await startTalk(world);
     await talk.turn('one', [{ text: '1' }], { disabled_tools: ['NoSuchTool', 'Bash'] });
     await talk.turn('two', [{ text: '2' }]);
@@ -406,7 +406,7 @@ describe('overrides', () => {
 });
 
 describe('prompt_id', () => {
-  test('three at once: one wins', async () => {
+  test('one of three concurrent submits is accepted', async () => {
     const talk = await startTalk(world);
     const held = world.model.enqueue({ text: 'once', hold: true });
     const send = () => submit(talk.session.id, { ...say('x'), prompt_id: 'any text: ok/ü' });
@@ -424,7 +424,7 @@ describe('prompt_id', () => {
     expect(talk.all('prompt.submitted')).toHaveLength(1);
   });
 
-  test('is in use while queued, and used for good after completion, failure, abort and restart', async () => {
+  test('is in use while queued, and permanently used after completion, failure, abort and restart', async () => {
     const talk = await startTalk(world);
     const send = async (id: string) => (await submit(talk.session.id, { ...say('x'), prompt_id: id })).code;
     const abort = (id: string) => world.ok('POST', `${talk.path}/prompts/${id}:abort`);
@@ -459,29 +459,29 @@ describe('images', () => {
     return { talk, reply: prompt.content, message: message?.content, sent: sent?.content, events };
   }
 
-  test.each(Object.entries(PIXEL))('%s reaches the model as it was sent', async (kind, data) => {
+  test.each(Object.entries(PIXEL))('%s reaches the model unmodified', async (kind, data) => {
     const type = `image/${kind}`;
     const { reply, message, sent, events, talk } = await shown(text('look'), image(type, data));
     expect(reply).toEqual([text('look'), image(type, data)]);
     const dataUrl = `data:${type};base64,${data}`;
     expect(message).toEqual([text('look'), url(dataUrl)]);
     expect(sent).toEqual([text('look'), { type: 'image_url', image_url: expect.objectContaining({ url: dataUrl }) }]);
-    // Events and lists never carry bytes.
+    // Events and lists never contain bytes.
     expect(events).toEqual([text('look'), text('[image]')]);
     expect(await world.ok('GET', talk.path)).toMatchObject({ last_prompt: 'look [image]' });
   });
 
-  test('the bytes decide about the type, not what was declared', async () => {
+  test('the bytes determine the type, not the declared type', async () => {
     const { reply, message } = await shown(image('image/bmp', PIXEL.png));
     expect(reply).toEqual([image('image/png', PIXEL.png)]);
     expect(message).toEqual([url(`data:image/png;base64,${PIXEL.png}`)]);
   });
 
-  test('bytes that are no image pass under the declared type', async () => {
+  test('bytes that are no image are sent under the declared type', async () => {
     expect((await shown(image('image/png', 'bm9wZQ=='))).reply).toEqual([image('image/png', 'bm9wZQ==')]);
   });
 
-  test('a type that no model takes becomes an attached file', async () => {
+  test('a type that no model accepts becomes an attached file', async () => {
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>');
     const { reply, message, sent } = await shown(image('image/svg+xml', svg.toString('base64')));
     const [part] = reply;
@@ -493,23 +493,20 @@ describe('images', () => {
     expect(JSON.stringify(sent)).toContain(path);
   });
 
-  test('addresses are neither fetched nor changed; their id stays', async () => {
+  test('URLs are neither fetched nor changed; their id is kept', async () => {
     const { reply, message } = await shown(url('https://example.com/a.png?x=.svg', 'img-1'));
     expect(reply).toEqual([url('https://example.com/a.png?x=.svg', 'img-1')]);
     expect(message).toEqual([url('https://example.com/a.png?x=.svg', 'img-1')]);
   });
 
-  test.each(['svg', 'BMP', 'tiff', 'heic', 'avif', 'ico'])(
-    'an address ending in .%s becomes a notice',
-    async (ending) => {
-      const address = `https://example.com/a.${ending}?download=1`;
-      const { reply } = await shown(url(address));
-      expect(reply).toEqual([{ type: 'text', text: expect.stringContaining(address) }]);
-      expect(JSON.stringify(reply)).toContain(`image/${ending.toLowerCase()}`);
-    },
-  );
+  test.each(['svg', 'BMP', 'tiff', 'heic', 'avif', 'ico'])('a URL ending in .%s becomes a notice', async (ending) => {
+    const address = `https://example.com/a.${ending}?download=1`;
+    const { reply } = await shown(url(address));
+    expect(reply).toEqual([{ type: 'text', text: expect.stringContaining(address) }]);
+    expect(JSON.stringify(reply)).toContain(`image/${ending.toLowerCase()}`);
+  });
 
-  test('a data address shows as base64 in replies, as itself in messages', async () => {
+  test('a data URL is base64 in replies, and verbatim in messages', async () => {
     const address = `data:image/gif;base64,${PIXEL.gif}`;
     const { reply, message, events } = await shown(url(address));
     expect(reply).toEqual([image('image/gif', PIXEL.gif)]);
@@ -540,7 +537,7 @@ describe('images', () => {
   });
 });
 
-test('usage and context size show in status and snapshot', async () => {
+test('usage and context size are in status and snapshot', async () => {
   const talk = await startTalk(world);
   await talk.turn('Count', [{ text: '1', usage: { input: 100, output: 7, cached: 40 } }]);
   const tokens = { context_tokens: 107, max_context_tokens: 262_144 };

@@ -61,7 +61,7 @@ hand-made = "b"
 "other/x" = "c"
 `;
 
-it('creates a provider and seeds the default model only when there is none', async () => {
+it('creates a provider and sets the default model only if there is none', async () => {
   const world = await start('# note\n');
   const form = {
     id: 'my acme',
@@ -144,7 +144,7 @@ it('lists every field and then every problem between fields', async () => {
   });
 });
 
-it('refuses an id that is taken and an alias that is somebody else’s', async () => {
+it('refuses a used id and an alias of another provider', async () => {
   const { api } = await start(stored);
   expect(await api('POST', '/providers', { id: 'acme', type: 'openai', models: [model('m')] })).toMatchObject({
     code: 40921,
@@ -189,11 +189,11 @@ it('10. replaces a provider: the key has three states, fields of an alias surviv
   await world.api('PUT', '/providers/acme', { ...form, type: 'openai', api_key: '' });
   const cleared = (await world.api('GET', '/providers/acme')).data;
   expect(cleared).not.toHaveProperty('api_key');
-  // The table of variables still holds one for this type.
+  // The environment still has a key for this type.
   expect(cleared).toMatchObject({ has_api_key: true, status: 'connected' });
 });
 
-it('9. a rename takes defaults and the pool along', async () => {
+it('9. a rename updates defaults and the pool', async () => {
   const world = await start(stored);
   const form = { new_id: 'fresh', type: 'openai', models: [model('small'), model('large')] };
   expect((await world.api('PUT', '/providers/acme', form)).data).toMatchObject({
@@ -213,7 +213,7 @@ it('9. a rename takes defaults and the pool along', async () => {
   expect((await world.api('PUT', '/providers/gone', form)).code).toBe(40412);
 });
 
-it('9. deleting leaves defaults dangling and takes the pool with its default', async () => {
+it('9. deleting keeps dangling defaults and removes the pool with its default', async () => {
   const world = await start(stored);
   const answer = await world.fetch('/api/v1/providers/acme', { method: 'DELETE' });
   expect(answer.status).toBe(204);
@@ -230,7 +230,7 @@ it('9. deleting leaves defaults dangling and takes the pool with its default', a
   expect((await world.api('DELETE', '/providers/acme')).code).toBe(40412);
 });
 
-it('11. creates at the same time lose nothing', async () => {
+it('11. concurrent creations lose nothing', async () => {
   const { api } = await start(stored);
   const create = (id: string) => api('POST', '/providers', { id, type: 'openai', models: [model('m')] });
   const answers = await Promise.all([create('p1'), create('p2'), create('p3'), create('p3')]);

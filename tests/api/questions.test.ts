@@ -1,4 +1,4 @@
-/** Questions: the object, its answers, its other ends. */
+/** Questions: the object, answers, other ways to settle. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { INTERACTION_LIFETIME_MS } from '#server/interactions/interactions.ts';
@@ -31,7 +31,7 @@ const pending = async (talk: Talk): Promise<Question[]> => {
   return z.object({ items: z.array(questionSchema) }).parse(data).items;
 };
 
-/** A turn that waits for its n-th question, counted from 1. */
+/** Starts a turn that waits for its n-th question, counted from 1. */
 async function asked(talk: Talk, questions: object[] = [store], n = 1) {
   const { prompt_id: promptId } = await talk.prompt('go', asking(...questions));
   const { payload } = await talk.nth('event.question.requested', n);
@@ -42,7 +42,7 @@ async function asked(talk: Talk, questions: object[] = [store], n = 1) {
     path,
     answer: (answers: object, more: object = {}) => world.api('POST', path, { answers, ...more }),
     dismiss: () => world.api('POST', `${path}:dismiss`),
-    /** What the model was told, once the turn has ended. */
+    /** The tool result in the model's request, after the turn has ended. */
     async told(): Promise<unknown> {
       await talk.settled(promptId);
       const result = wireMessages(world, -1).findLast(({ role }) => role === 'tool');
@@ -53,7 +53,7 @@ async function asked(talk: Talk, questions: object[] = [store], n = 1) {
 }
 
 describe('the object', () => {
-  test('is listed, in the snapshot and in the event; the session shows that it waits', async () => {
+  test('is in the list, the snapshot and the event; the session reports a pending interaction', async () => {
     const talk = await startTalk(world);
     const { id, dismiss, settled } = await asked(talk, [store, parts]);
     const [question] = await pending(talk);
@@ -105,14 +105,14 @@ describe('the object', () => {
     expect(await world.ok('GET', talk.path)).toMatchObject({ busy: false, pending_interaction: 'none' });
   });
 
-  test.each(['', '?status=resolved', '?status='])('the list wants status=pending, got "%s"', async (query) => {
+  test.each(['', '?status=resolved', '?status='])('the list requires status=pending, got "%s"', async (query) => {
     expect(await world.api('GET', `/sessions/none/questions${query}`)).toMatchObject({
       code: 40001,
       msg: 'status: Invalid input: expected "pending"',
     });
   });
 
-  test('the list of an unknown session', async () => {
+  test('the list of an unknown session is refused', async () => {
     expect(await world.api('GET', '/sessions/none/questions?status=pending')).toMatchObject({ code: 40401 });
   });
 
@@ -124,7 +124,7 @@ describe('the object', () => {
     ['five options', { questions: [{ question: 'Which?', options: [...'ABCDE'].map((label) => ({ label })) }] }],
     ['a question twice', { questions: [store, store] }],
     ['a label twice', { questions: [{ question: 'Which?', options: [{ label: 'A' }, { label: 'A' }] }] }],
-  ])('a call with %s asks nobody', async (_what, args) => {
+  ])('a call with %s asks no question', async (_what, args) => {
     const talk = await startTalk(world);
     const { results, ended } = await talk.turn('go', callThenText('AskUserQuestion', args));
     expect(results).toMatchObject([{ isError: true }]);
@@ -186,7 +186,7 @@ describe('an answer', () => {
   test.each<[string, object]>([
     ['nothing', {}],
     ['only skips', { q_0: { kind: 'skipped' }, q_1: { kind: 'skipped' } }],
-  ])('%s is an answer, and the model sees the form of a dismissal', async (_what, answers) => {
+  ])('%s is an answer, and the model receives a dismissal', async (_what, answers) => {
     const talk = await startTalk(world);
     const { answer, told } = await asked(talk, [store, parts]);
     expect(await answer(answers)).toMatchObject({ code: 0 });
@@ -195,7 +195,7 @@ describe('an answer', () => {
     expect(talk.all('event.question.dismissed')).toEqual([]);
   });
 
-  test('only the first one counts, dismissals among them', async () => {
+  test('only the first answer or dismissal is accepted', async () => {
     const talk = await startTalk(world);
     const { id, answer, dismiss, settled } = await asked(talk);
     const first = { q_0: { kind: 'single', option_id: 'opt_0_0' } };
@@ -214,10 +214,10 @@ describe('an answer', () => {
   });
 });
 
-test('dismissed: the code says so, the turn goes on', async () => {
+test('dismissed: the code reports it, the turn continues', async () => {
   const talk = await startTalk(world);
   const { id, path, told } = await asked(talk);
-  // Whatever is sent along is ignored.
+  // The body is ignored.
   expect(await world.api('POST', `${path}:dismiss`, { answers: 7 })).toMatchObject({
     code: 40909,
     msg: `question ${id} dismissed`,
@@ -233,7 +233,7 @@ describe('the order of checks', () => {
   const body = { answers: {} };
   const bad = { answers: { q_0: { kind: 'maybe' } } };
 
-  test('the tail, before everything', async () => {
+  test('the suffix of the path, first of all', async () => {
     for (const path of ['/sessions/none/questions/a:foo', '/sessions/none/questions/a:b:approve']) {
       expect(await world.api('POST', path, body)).toMatchObject({
         code: 40001,
@@ -266,7 +266,7 @@ describe('the order of checks', () => {
     expect(await world.api('POST', path, bad)).toMatchObject({ code: 40902 });
   });
 
-  test('a missing body is missing only where an answer is awaited, and so is one that is no object', async () => {
+  test('a missing body, or one that is no object, is refused only for a pending question', async () => {
     const talk = await startTalk(world);
     const { path, dismiss, settled } = await asked(talk);
     for (const sent of [undefined, [], 'text']) {
@@ -287,7 +287,7 @@ describe('the order of checks', () => {
     ['no text', { answers: { q_0: { kind: 'other' } } }, 'answers.q_0.text'],
     ['an unknown method', { answers: {}, method: 'shout' }, 'method'],
     ['a null note', { answers: {}, note: null }, 'note'],
-  ])('%s is refused, and the question stays', async (_what, sent, detail) => {
+  ])('%s is refused, and the question stays pending', async (_what, sent, detail) => {
     const talk = await startTalk(world);
     const { path, dismiss, settled } = await asked(talk);
     expect(await world.api('POST', path, sent)).toMatchObject({ code: 40001, details: [{ path: detail }] });
@@ -297,7 +297,7 @@ describe('the order of checks', () => {
   });
 });
 
-describe('other ends', () => {
+describe('other ways to settle', () => {
   test('an abort of the turn dismisses it', async () => {
     const talk = await startTalk(world);
     const { id, answer, settled } = await asked(talk);
@@ -305,11 +305,11 @@ describe('other ends', () => {
     await settled();
     expect(talk.all('event.question.dismissed')[0]?.payload).toMatchObject({ question_id: id });
     expect(await answer({})).toMatchObject({ code: 40902 });
-    // The scripted rest of the turn.
+    // Consumes the rest of the turn's script.
     await talk.turn('use up the answer', []);
   });
 
-  test('the archive dismisses it, and remembers', async () => {
+  test('archiving dismisses it, and the dismissal is stored', async () => {
     const talk = await startTalk(world);
     const { answer, dismiss } = await asked(talk);
     await world.ok('POST', `${talk.path}:archive`);
@@ -320,7 +320,7 @@ describe('other ends', () => {
     await talk.turn('use up the answer', []);
   });
 
-  test('a stop of the server dismisses it; the next one remembers', async () => {
+  test('stopping the server dismisses it, also for the next server', async () => {
     const talk = await startTalk(world);
     const { id, path } = await asked(talk);
     await world.restart();
@@ -335,7 +335,7 @@ describe('other ends', () => {
     await again.turn('use up the answer', []);
   });
 
-  test('nobody answers: it expires, the turn goes on, a late answer is told so', async () => {
+  test('without an answer it expires, the turn continues, a late answer is refused as expired', async () => {
     const clock = manualClock();
     const short = await startWorld({ clock });
     try {
@@ -358,7 +358,7 @@ describe('other ends', () => {
 });
 
 describe('modes', () => {
-  test('auto: nobody is asked, the model is told why and goes on', async () => {
+  test('auto: no question is asked, the model receives the reason and continues', async () => {
     const talk = await startTalk(world);
     const { results, ended } = await talk.turn('go', asking(store), { permission_mode: 'auto' });
     expect(results).toMatchObject([{ isError: true, output: expect.stringContaining('auto mode') }]);
@@ -375,7 +375,7 @@ describe('modes', () => {
     expect(talk.all('event.approval.requested')).toEqual([]);
   });
 
-  test('a deny rule holds in every mode', async () => {
+  test('a deny rule applies in every mode', async () => {
     await world.ok('POST', '/config', { permission: { rules: [{ decision: 'deny', pattern: 'AskUserQuestion' }] } });
     try {
       const talk = await startTalk(world);
@@ -387,7 +387,7 @@ describe('modes', () => {
   });
 });
 
-test('a question and other calls of a response: it waits for none and nothing runs beside it', async () => {
+test('a question among calls of a response waits for none, and no later call runs concurrently', async () => {
   const talk = await startTalk(world);
   const calls = [
     { name: 'Read', args: { path: 'a.txt' } },

@@ -1,4 +1,4 @@
-/** Envelopes, checks and their order, over a real server with endpoints of the test's own beside the real ones. */
+/** Envelopes and checks in order, over a real server with additional endpoints of the test. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
@@ -77,7 +77,7 @@ const post = (path: string, body?: string | Uint8Array, headers: Record<string, 
   raw({ method: 'POST', path: `/api/v1/${path}`, headers, ...(body === undefined ? {} : { body }) });
 
 describe('envelope', () => {
-  it('has its keys in order and echoes the request id as sent', async () => {
+  it('has its keys in order and echoes the request id', async () => {
     const id = '01hzzzzzzzzzzzzzzzzzzzzzzz';
     const answer = await raw({ path: '/api/v1/healthz', headers: { 'x-request-id': id } });
     expect(answer.text).toBe(`{"code":0,"msg":"success","data":{"ok":true},"request_id":"${id}"}`);
@@ -94,19 +94,19 @@ describe('envelope', () => {
     expect(JSON.parse(answer.text).request_id).toMatch(/^[0-9A-HJKMNP-TV-Z]{26}$/);
   });
 
-  it('counts the first of a repeated request id', async () => {
+  it('uses the first of a repeated request id', async () => {
     const ids = ['01HZZZZZZZZZZZZZZZZZZZZZZA', '01HZZZZZZZZZZZZZZZZZZZZZZB'];
     const answer = await raw({ path: '/api/v1/healthz', headers: { 'x-request-id': ids } });
     expect(JSON.parse(answer.text).request_id).toBe(ids[0]);
   });
 
-  it('shows failures without a stack', async () => {
+  it('reports failures without a stack', async () => {
     const answer = await raw({ path: '/api/v1/items/broken' });
     expect(answer.status).toBe(200);
     expect(answer.text).toMatch(/^\{"code":50001,"msg":"internal error","data":null,"request_id":"\w{26}"\}$/);
   });
 
-  it('catches what a route file does not declare', async () => {
+  it('reports errors that a route file does not declare', async () => {
     expect(await server.api('GET', '/items/missing')).toMatchObject({ code: 40401, data: null });
     expect(await server.api('GET', '/items/undeclared')).toMatchObject({ code: 50001 });
     expect(await server.api('GET', '/wrong')).toMatchObject({ code: 50001 });
@@ -121,7 +121,7 @@ describe('the log', () => {
     return until(() => lines.find(({ msg }) => msg === 'request completed'), 'the line of the request');
   };
 
-  it('has a line for each request that was answered, with the code of its envelope', async () => {
+  it('has a line for each answered request, with the code of its envelope', async () => {
     expect(await send('/api/v1/items/missing?q=1')).toMatchObject({
       level: 30,
       code: 40401,
@@ -140,7 +140,7 @@ describe('the log', () => {
     expect(await send('/')).not.toHaveProperty('code');
   });
 
-  it('shows an error that no endpoint expects, under the id of its request', async () => {
+  it('contains unexpected errors, with the id of the request', async () => {
     await send('/api/v1/items/broken');
     expect(lines).toMatchObject([
       { level: 50, request_id: REQUEST_ID, err: expect.anything() },
@@ -150,7 +150,7 @@ describe('the log', () => {
     expect(lines).toMatchObject([{ level: 30 }]);
   });
 
-  it('has nothing of a request whose client went before its body was whole', async () => {
+  it('has no line for a request whose client disconnected before its body was complete', async () => {
     lines.length = 0;
     const { hostname, port } = new URL(server.url);
     const socket = connect(Number(port), hostname);
@@ -161,7 +161,7 @@ describe('the log', () => {
     await once(socket, 'data');
     socket.destroy();
     await once(socket, 'close');
-    // Later requests are answered, and logged, after it was given up.
+    // Later requests are answered and logged after the abandoned one.
     await raw({ path: '/api/v1/healthz' });
     await until(
       () => lines.some(({ msg, code }) => msg === 'request completed' && code === 0),
@@ -185,7 +185,7 @@ describe('order of checks', () => {
     expect((await raw({ method: 'POST', path: '/api/v1/echo', body: '{' }, 'bearer x')).status).toBe(401);
   });
 
-  it('opens GET healthz alone', async () => {
+  it('needs no token only for GET healthz', async () => {
     const status = async (method: string) => (await raw({ method, path: '/api/v1/healthz' }, 'none')).status;
     expect([await status('GET'), await status('HEAD'), await status('POST')]).toEqual([200, 401, 401]);
   });
@@ -256,17 +256,17 @@ describe('bodies', () => {
     ]);
   });
 
-  it('takes parameters and any case of the type, drops unknown fields', async () => {
+  it('accepts parameters and any case of the type, drops unknown fields', async () => {
     const answer = await post('echo', '{"name":"n","other":1}', { 'content-type': 'Application/JSON; charset=utf-8' });
     expect(JSON.parse(answer.text).data).toEqual({ name: 'n' });
   });
 
-  it('takes nothing for {} where the body is optional, but not null', async () => {
+  it('treats an absent optional body as {}, but not null', async () => {
     expect(JSON.parse((await post('optional', undefined, {})).text).data).toEqual({});
     expect(JSON.parse((await post('optional', 'null')).text).msg).toBe('Invalid input: expected object, received null');
   });
 
-  it('ignores bodies that nobody reads', async () => {
+  it('ignores bodies of endpoints without a body', async () => {
     expect(JSON.parse((await post('ignored', '{')).text).code).toBe(0);
     for (const [method, path] of [
       ['GET', 'items/x'],
@@ -277,7 +277,7 @@ describe('bodies', () => {
     }
   });
 
-  it('takes a body of exactly the limit, announced or not, and none that is a byte longer', async () => {
+  it('accepts a body of exactly the limit, with or without a length, and none that is a byte longer', async () => {
     const body = (bytes: number) => `{"name":"${'n'.repeat(bytes - '{"name":""}'.length)}"}`;
     const announced = async (bytes: number) => JSON.parse((await post('echo', body(bytes))).text).msg;
     const chunked = async (bytes: number) => {
@@ -291,7 +291,7 @@ describe('bodies', () => {
     expect(await chunked(2001)).toMatchObject({ msg: 'Request body is too large' });
   });
 
-  it('puts together what comes in pieces, also of one character', async () => {
+  it('joins chunks, even within a character', async () => {
     const text = Buffer.from('{"name":"中"}');
     const { hostname, port } = new URL(server.url);
     const socket = connect(Number(port), hostname);
@@ -313,7 +313,7 @@ describe('bodies', () => {
     ['as a text', '{"name":"__proto__ constructor prototype \\\\u005f"}'],
     ['a constructor that reaches none', '{"name":"n","constructor":{"a":{"prototype":1}},"b":{"constructor":null}}'],
     ['a prototype of something else', '{"name":"n","other":[null,{"prototype":{"constructor":"\\u0041"}}]}'],
-  ])('takes names of prototype keys that harm nothing: %s', async (_what, text) => {
+  ])('accepts names of prototype keys that are harmless: %s', async (_what, text) => {
     expect(JSON.parse((await post('echo', text)).text).code).toBe(0);
   });
 
@@ -322,11 +322,11 @@ describe('bodies', () => {
     '[[{"__proto__":null}]]',
     '{"name":"n","constructor":{"constructor":{"prototype":1}}}',
     '{"name":"n","\\u0063onstructor":{"prototype":1}}',
-  ])('refuses keys that reach a prototype, however deep: %s', async (text) => {
+  ])('refuses keys that reach a prototype, at any depth: %s', async (text) => {
     expect(JSON.parse((await post('echo', text)).text).msg).toBe('Body is not valid JSON');
   });
 
-  it('refuses one that is nested too deeply', async () => {
+  it('refuses a body that is nested too deeply', async () => {
     const answer = await post('echo', `{"name":${'['.repeat(1000)}${']'.repeat(1000)}}`.slice(0, 2000));
     expect(JSON.parse(answer.text).msg).toBe('Body is nested too deeply');
     expect(answer.headers.connection).toBe('close');
@@ -371,7 +371,7 @@ describe('routes', () => {
     });
   });
 
-  it('decodes ids once and takes an empty one to its check', async () => {
+  it('decodes ids a single time and validates an empty one', async () => {
     expect((await server.api('GET', '/items/a%2Fb%3Fc%253A')).data).toEqual({ item_id: 'a/b?c%3A' });
     expect(await server.api('GET', '/items/')).toMatchObject({
       code: 40001,
@@ -392,7 +392,7 @@ describe('host and origin', () => {
     expect([answer.status, JSON.parse(answer.text).code]).toEqual([403, 40301]);
   });
 
-  it('allows any address, refuses none at all', async () => {
+  it('allows any address, refuses a missing host', async () => {
     expect((await raw({ path: '/api/v1/meta', headers: { host: '10.1.1.1:99' } })).status).toBe(200);
     const answer = await raw({ path: '/api/v1/meta', setHost: false });
     expect(JSON.parse(answer.text).msg).toContain('Invalid Host header: <missing>;');

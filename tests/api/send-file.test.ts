@@ -1,4 +1,4 @@
-/** Files as replies: ranges, conditions, HEAD, and what happens when file or client are not what they were. */
+/** Files as replies: ranges, conditional requests, HEAD, and files or clients that change during the transfer. */
 import { once } from 'node:events';
 import { open, rm, truncate, writeFile } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
@@ -18,9 +18,9 @@ let server: TestServer;
 let folder: string;
 let path: string;
 let handle: FileHandle | undefined;
-/** Larger than what sockets of both sides hold. */
+/** Larger than the socket buffers of both sides. */
 const LARGE = 64 * 1024 * 1024;
-/** Announced instead of the file's size. */
+/** The announced size; default: the file's. */
 let announced: number | undefined;
 let failure: Error | undefined;
 
@@ -60,13 +60,13 @@ const get = (route: string, headers: Record<string, string> = {}, method = 'GET'
   server.fetch(`/api/v1/${route}`, { headers, method });
 const closed = () => eventually(() => expect(handle?.fd).toBe(-1));
 
-/** Opened as a document it runs no script, and other origins cannot embed it. */
+/** Asserts the headers that prevent scripts and embedding by other origins. */
 function expectFilePolicy({ headers }: Response): void {
   expect(headers.get('content-security-policy')).toBe("sandbox; default-src 'none'");
   expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
 }
 
-it('sends the whole file, and parts of it', async () => {
+it('sends the whole file, and ranges of it', async () => {
   await writeFile(path, '0123456789');
   const whole = await get('plain');
   expect(whole.status).toBe(200);
@@ -102,7 +102,7 @@ it('honours If-Range', async () => {
   expect([other.status, await other.text()]).toEqual([200, '0123456789']);
 });
 
-it('answers 304 before it looks at ranges, where the endpoint wants it', async () => {
+it('answers 304 before it checks ranges, where the endpoint supports it', async () => {
   await writeFile(path, '0123456789');
   for (const tag of ['"a-1"', 'a-1', 'W/"a-1"', '"b", "a-1"', '*']) {
     const answer = await get('conditional', { 'if-none-match': tag, range: 'bytes=0-1' });
@@ -116,7 +116,7 @@ it('answers 304 before it looks at ranges, where the endpoint wants it', async (
   expect((await get('plain', { 'if-none-match': '"a-1"' })).status).toBe(200);
 });
 
-it('answers HEAD with the headers alone', async () => {
+it('answers HEAD with the headers only', async () => {
   await writeFile(path, '0123456789');
   const head = await get('plain', { range: 'bytes=2-3' }, 'HEAD');
   expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([206, '2', '']);
@@ -145,14 +145,14 @@ it('breaks the connection when the file is shorter than announced', async () => 
   await closed();
 });
 
-it('sends no more than announced of a file that grew', async () => {
+it('sends only the announced bytes of a file that grew', async () => {
   await writeFile(path, '0123456789');
   announced = 4;
   expect(await (await get('plain')).text()).toBe('0123');
   announced = undefined;
 });
 
-it('stops reading when the client leaves', async () => {
+it('stops reading when the client disconnects', async () => {
   await writeFile(path, Buffer.alloc(LARGE));
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
   socket.write(`GET /api/v1/plain HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${server.token}\r\n\r\n`);

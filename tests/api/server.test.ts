@@ -1,4 +1,4 @@
-/** Server routes, start and stop in process. */
+/** Routes, start and stop of a server in this process. */
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -24,7 +24,7 @@ async function directory(): Promise<string> {
 }
 
 describe('meta', () => {
-  it('says what the server is', async () => {
+  it('describes the server', async () => {
     const server = await start({ webTitle: 'Mine' });
     const { data } = await server.api('GET', '/meta');
     expect(data).toMatchObject({
@@ -36,7 +36,7 @@ describe('meta', () => {
     });
   });
 
-  it('leaves the title out when there is none, and works without a token when auth is bypassed', async () => {
+  it('omits a missing title, and works without a token when auth is bypassed', async () => {
     const server = await start({ bypassAuth: true });
     const answer = await rawRequest(server.url, { path: '/api/v1/meta' });
     expect(JSON.parse(answer.text).data).toMatchObject({ dangerous_bypass_auth: true });
@@ -78,7 +78,7 @@ describe('host', () => {
 });
 
 describe('token', () => {
-  it('follows the file: rotated at once, old refused, deletion keeps it', async () => {
+  it('follows the file: a rotation applies immediately, the old token is refused, deletion changes nothing', async () => {
     const server = await start();
     const status = async (token: string) =>
       (await rawRequest(server.url, { path: '/api/v1/meta', headers: { authorization: `Bearer ${token}` } })).status;
@@ -92,7 +92,7 @@ describe('token', () => {
 describe('non-loopback bind', () => {
   const remote = { host: '0.0.0.0' };
 
-  it('bans after ten failures, every request and address of its own', async () => {
+  it('bans after ten failures, for every request of the address', async () => {
     const server = await start(remote);
     const get = (path: string, token: string) =>
       rawRequest(server.url, { path, headers: { authorization: `Bearer ${token}` } });
@@ -111,7 +111,7 @@ describe('non-loopback bind', () => {
     for (const path of ['/', '/api/v1/healthz', '/api/v1/nope']) {
       const { headers } = await rawRequest(server.url, { path });
       expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
-      // The page carries the same policy itself.
+      // The page contains the same policy.
       expect(headers['content-security-policy']).toBe(`${await pagePolicy()}; frame-ancestors 'self'`);
     }
     expect(await server.api('POST', '/shutdown')).toMatchObject({ status: 404, code: 40400 });
@@ -120,7 +120,7 @@ describe('non-loopback bind', () => {
     expect(paths).not.toHaveProperty('/api/v1/shutdown');
   });
 
-  it('answers with a file under the policy of files, which replaces its own', async () => {
+  it('answers a file with the policy of files, which replaces the usual one', async () => {
     const server = await start(remote);
     const file = join(server.home, 'a.html');
     await writeFile(file, '<p>');
@@ -141,7 +141,7 @@ describe('non-loopback bind', () => {
 });
 
 describe('shutdown', () => {
-  it('answers, then asks for the stop; sends no security headers on loopback, which are those of the page', async () => {
+  it('answers, then requests the stop; sends no security headers on loopback, where the page sets them', async () => {
     const server = await start();
     const answer = await server.api('POST', '/shutdown', { ignored: true });
     expect(answer.data).toEqual({ ok: true });
@@ -173,7 +173,7 @@ describe('instances', () => {
     expect(await files(home)).toEqual([`${first.app.serverId}.json`]);
   });
 
-  it('sweeps files of dead processes, leaves unreadable ones', async () => {
+  it('removes files of exited processes, keeps unreadable ones', async () => {
     const home = await directory();
     const folder = join(home, 'server', 'instances');
     await mkdir(folder, { recursive: true });
@@ -191,7 +191,7 @@ async function pagePolicy(): Promise<string | undefined> {
 }
 
 describe('page', () => {
-  it('serves files, falls back to the page, and says Not found', async () => {
+  it('serves files, falls back to the page, and answers Not found', async () => {
     const webDirectory = await directory();
     await mkdir(join(webDirectory, 'assets'));
     await writeFile(join(webDirectory, 'index.html'), '<p>page</p>');
@@ -223,7 +223,7 @@ describe('page', () => {
     }
   });
 
-  it('is missing in a checkout that did not build it', async () => {
+  it('is missing in a checkout without a build', async () => {
     const server = await start();
     expect(await rawRequest(server.url, { path: '/' })).toMatchObject({ status: 404, text: 'Not found' });
   });

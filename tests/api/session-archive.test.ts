@@ -24,7 +24,7 @@ const archivedEvents = (talk: Talk) =>
   );
 
 describe('archive', () => {
-  it('hides an idle session, tells it once and unloads it', async () => {
+  it('hides an idle session, publishes it a single time and unloads it', async () => {
     const talk = await startTalk(world);
     expect(await archive(talk, { ignored: [1] })).toEqual({ archived: true });
     const archived = await read(talk);
@@ -36,7 +36,7 @@ describe('archive', () => {
       session_id: '__global__',
       payload: { workspace_id: talk.session.workspace_id, sessionId: talk.session.id },
     });
-    // Again: the same answer, no second event, the time kept.
+    // Idempotent: the same answer, no second event, the same time.
     expect(await archive(talk)).toEqual({ archived: true });
     expect((await read(talk)).archived_at).toBe(archived_at);
     await world.ok('POST', '/workspaces', { root: world.project });
@@ -85,12 +85,12 @@ describe('archive', () => {
     await archive(talk);
     expect(await read(talk)).toMatchObject({ archived: true });
     expect(live(talk)).toBe(false);
-    // A restore loads, so it fails and changes nothing.
+    // Restoring loads the session, so it fails and changes nothing.
     expect(await world.api('POST', `${talk.path}:restore`)).toMatchObject({ code: 50001 });
     expect(await read(talk)).toMatchObject({ archived: true });
   });
 
-  it('does not move updated_at, and is still there after a restart', async () => {
+  it('does not change updated_at, and persists over a restart', async () => {
     const talk = await startTalk(world);
     await talk.turn('Hi', [{ text: 'One' }]);
     const { updated_at } = await read(talk);
@@ -116,7 +116,7 @@ describe('archive', () => {
     expect(await read(talk)).toMatchObject({ archived: true, last_prompt: 'Hi', last_turn_reason: 'completed' });
   });
 
-  it('calls at the same time run one after the other', async () => {
+  it('concurrent calls run sequentially', async () => {
     const talk = await startTalk(world);
     await talk.turn('Hi', [{ text: 'One' }]);
     const calls = Array.from({ length: 6 }, (_, n) =>
@@ -128,7 +128,7 @@ describe('archive', () => {
 });
 
 describe('a prompt sent while its session is archived', () => {
-  it('runs before or after, and leaves nothing behind the journal’s last line', async () => {
+  it('runs before or after, and appends no record after the journal is closed', async () => {
     const talk = await startTalk(world);
     const accepted: string[] = [];
     for (let round = 0; round < 40; round++) {
@@ -136,7 +136,7 @@ describe('a prompt sent while its session is archived', () => {
       const prompt = world.api('POST', `${talk.path}/prompts`, {
         content: [{ type: 'text', text: `Prompt ${round}` }],
       });
-      // Further into the submit from round to round.
+      // Each round archives at a later point of the submit.
       for (let turns = 0; turns < round % 20; turns++) await new Promise((resolve) => setImmediate(resolve));
       const [submitted, archived, restored] = await Promise.all([
         prompt,
@@ -169,7 +169,7 @@ const recordTypes = (line: string): string[] =>
     .r.map(({ type }) => type);
 
 describe('restore', () => {
-  it('un-archives, loads, tells nothing and leaves updated_at', async () => {
+  it('un-archives, loads, publishes no event and keeps updated_at', async () => {
     const talk = await startTalk(world);
     await talk.turn('Hi', [{ text: 'One' }]);
     const before = await read(talk);
@@ -179,14 +179,14 @@ describe('restore', () => {
     expect(data).toEqual(before);
     expect(data).not.toHaveProperty('archived_at');
     expect(live(talk)).toBe(true);
-    // Not archived: the same answer, no change.
+    // Idempotent: the same answer, no change.
     expect(await world.ok('POST', `${talk.path}:restore`)).toEqual(before);
     expect(await world.snapshot(talk.session.id)).toMatchObject({ as_of_seq, epoch });
     await world.restart();
     expect(await read(talk)).toEqual(before);
   });
 
-  it('goes on in the same stream, for subscriptions made before', async () => {
+  it('continues the event stream for existing subscriptions', async () => {
     const talk = await startTalk(world);
     await talk.turn('Hi', [{ text: 'One' }]);
     await archive(talk);

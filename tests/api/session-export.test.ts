@@ -1,4 +1,4 @@
-/** A session as an archive: what is in it and what is not, of live and cold ones, and what becomes of the file. */
+/** A session as an archive: its entries for live and cold sessions, and the lifetime of the file. */
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -31,7 +31,7 @@ async function exported(talk: Talk, body?: unknown) {
   return { response, entries, names: [...entries.keys()], manifest };
 }
 
-/** Archives that this process has open, named or not. */
+/** Archives that this process has open, including unlinked ones. */
 async function openArchives(): Promise<string[]> {
   const descriptors = await readdir('/proc/self/fd');
   const targets = await Promise.all(descriptors.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
@@ -86,7 +86,7 @@ test('has a manifest, then the files of the session in order, then logs', async 
   await noneLeft();
 });
 
-test('without logs names none, and the desktop’s is asked for', async () => {
+test('has no log entries if there are no logs, even if the desktop log is requested', async () => {
   const talk = await startTalk(world);
   await rm(join(world.server.home, 'logs', 'service-code.log'), { force: true });
   const { names, manifest } = await exported(talk);
@@ -94,7 +94,7 @@ test('without logs names none, and the desktop’s is asked for', async () => {
   expect(Object.keys(manifest).filter((key) => key.endsWith('LogPath'))).toEqual([]);
 });
 
-test('has no secrets, follows no link, and nothing of the folder poses as what is added', async () => {
+test('has no secrets, follows no link, and files of the folder cannot replace added entries', async () => {
   const talk = await startTalk(world);
   const { home } = world.server;
   const token = await readFile(join(home, 'server.token'), 'utf8');
@@ -108,7 +108,7 @@ test('has no secrets, follows no link, and nothing of the folder poses as what i
   expect(manifest.sessionId).toBe(talk.session.id);
 });
 
-test('of a live session has all that was said; a cold one is not loaded for it', async () => {
+test('of a live session is complete; a cold one is not loaded', async () => {
   const talk = await startTalk(world);
   await talk.turn('remember this', [{ text: 'Yes.' }]);
   const live = await exported(talk);
@@ -120,7 +120,7 @@ test('of a live session has all that was said; a cold one is not loaded for it',
   expect(world.server.app.sessions.liveRow(talk.session.id)).toBeUndefined();
 });
 
-test('goes on while the journal is being written', async () => {
+test('works while the journal is being written', async () => {
   const talk = await startTalk(world);
   world.model.enqueue({ text: Array.from({ length: 200 }, (_, n) => `word${n} `), paceMs: 2 });
   const { prompt_id } = await world.prompt(talk.session.id, 'talk');
@@ -135,11 +135,11 @@ test.each<[unknown, Record<string, unknown>]>([
   [{ desktop: 'yes' }, { details: [{ path: 'desktop' }] }],
   [{ other: 1 }, { details: [{ path: '', message: 'Unrecognized key: "other"' }] }],
   [[], { details: [{ path: '' }] }],
-])('a body is checked before the session is looked for (%#)', async (body, expected) => {
+])('a body is checked before the session is looked up (%#)', async (body, expected) => {
   expect(await world.api('POST', '/sessions/session_none/export', body)).toMatchObject({ code: 40001, ...expected });
 });
 
-test('of an unknown session is 40401; the whole of a log may be sent', async () => {
+test('of an unknown session is not found; a web log of maximum size is accepted', async () => {
   expect(await world.api('POST', '/sessions/session_none/export', { web_log: 'ü'.repeat(131_072) })).toMatchObject({
     status: 200,
     code: 40401,
@@ -147,7 +147,7 @@ test('of an unknown session is 40401; the whole of a log may be sent', async () 
   });
 });
 
-test('of much is held on the disk, not in memory, and its file ends with its client', async () => {
+test('is buffered on disk, not in memory, and its file is removed when the client disconnects', async () => {
   const talk = await startTalk(world);
   const size = 48 * 1024 * 1024;
   const { randomFillSync } = await import('node:crypto');
@@ -170,7 +170,7 @@ test('of much is held on the disk, not in memory, and its file ends with its cli
   await noneLeft();
   expect((peak - before) / 1024 / 1024).toBeLessThan(40);
 
-  // One that goes while the archive is being written.
+  // A client that disconnects while the archive is being written.
   const early = connect(Number(new URL(world.server.url).port), '127.0.0.1');
   early.write(
     `POST /api/v1${talk.path}/export HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${world.server.token}\r\ncontent-length: 0\r\n\r\n`,

@@ -1,4 +1,4 @@
-/** The list of sessions over a real server; how rows are chosen, `tests/unit/sessions` covers further. */
+/** The list of sessions over a real server; `tests/unit/sessions` covers the selection of rows further. */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ const ROOT = '/projects/one';
 const OTHER_ROOT = '/projects/two';
 const WORKSPACE = workspaceIdOf(ROOT);
 const OTHER = workspaceIdOf(OTHER_ROOT);
-/** An id that older data gave to the same root. */
+/** A workspace id that older data used for the same root. */
 const ALIAS = 'wd_one_00000000000a';
 
 const pageSchema = z.object({ items: z.array(sessionSchema), has_more: z.boolean() });
@@ -27,7 +27,7 @@ describe('GET /sessions', () => {
     home = await temporaryDirectory();
     const write = (id: string, second: number, more = {}, workspaceId = WORKSPACE) =>
       writeSession(home, id, { updatedAt: START + second * 1000, ...more }, { workspaceId });
-    // Newest first: e, then the tie of d, c and b, then a. `z` is archived between them.
+    // Newest first: e, then d, c and b of the same time, then a. `z` is archived between them.
     await write('session_a', 1, { lastPrompt: 'Hi' });
     await write('session_b', 2);
     await write('session_c', 2, {}, ALIAS);
@@ -42,13 +42,13 @@ describe('GET /sessions', () => {
   });
 
   const page = async (query: string) => pageSchema.parse((await server.api('GET', `/sessions${query}`)).data);
-  /** The ids' last letters and `+` when there is more. */
+  /** The last letters of the ids, and `+` if there are more. */
   async function letters(query: string): Promise<string> {
     const { items, has_more } = await page(query);
     return items.map(({ id }) => id.slice(-1)).join('') + (has_more ? '+' : '');
   }
 
-  it('shows cold sessions as they were stored', async () => {
+  it('has cold sessions as they were stored', async () => {
     const [newest] = (await page('?page_size=1')).items;
     expect(newest).toMatchObject({
       id: 'session_e',
@@ -84,10 +84,10 @@ describe('GET /sessions', () => {
     ['?before_id=session_d&page_size=2', 'cb+'],
     ['?before_id=session_c&page_size=2', 'ba'],
     ['?after_id=session_a', 'edcb'],
-    // The newest part of what is newer.
+    // The newest of the sessions after the cursor, not those next to it.
     ['?after_id=session_a&page_size=2', 'ed+'],
     ['?after_id=session_c&page_size=2', 'ed'],
-    // Cursors that the filters leave out.
+    // Cursors that the filters exclude.
     ['?before_id=session_z', 'dcba'],
     ['?after_id=session_z', 'e'],
     [`?workspace_id=${OTHER}&before_id=session_e`, 'd'],
@@ -99,7 +99,7 @@ describe('GET /sessions', () => {
     [`?workspace_id=${ALIAS}&include_archive=1`, 'ezcba'],
     [`?workspace_id=${OTHER}&page_size=1`, 'd'],
     ['?unknown=1', 'edcba'],
-  ])('%s gives %s', async (query, expected) => {
+  ])('%s returns %s', async (query, expected) => {
     expect(await letters(query)).toBe(expected);
   });
 
@@ -119,7 +119,7 @@ describe('GET /sessions', () => {
     expect(answer).toMatchObject({ code: 40001, msg: `${path}: ${message}`, details: [{ path, message }] });
   });
 
-  it('looks for the workspace after the schema', async () => {
+  it('looks up the workspace after the schema check', async () => {
     const id = 'wd_gone_0123456789ab';
     const unknown = await server.api('GET', `/sessions?workspace_id=${id}`);
     expect(unknown).toMatchObject({ code: 40410, msg: `workspace ${id} does not exist` });
@@ -127,7 +127,7 @@ describe('GET /sessions', () => {
     expect((await server.api('GET', `/sessions?workspace_id=${id}&page_size=0`)).code).toBe(40001);
   });
 
-  it('cuts to 20 where only archived ones are asked for', async () => {
+  it('has a default page size of 20 with archived_only', async () => {
     const other = await temporaryDirectory();
     for (let n = 0; n < 21; n++) await writeSession(other, `session_${n}`, { archived: true });
     const many = await startServer({ home: other });
@@ -141,7 +141,7 @@ describe('GET /sessions', () => {
 });
 
 describe('with turns', () => {
-  it('busy sessions are filtered before the page is cut, and a new turn moves its session to the top', async () => {
+  it('busy sessions are filtered before paging, and a new turn moves its session to the top', async () => {
     const world = await startWorld();
     const talks = [await startTalk(world), await startTalk(world), await startTalk(world)];
     const list = async (query: string) =>
@@ -160,7 +160,7 @@ describe('with turns', () => {
     await world.close();
   });
 
-  it('an index made again from the folders gives the same list', async () => {
+  it('an index rebuilt from the folders returns the same list', async () => {
     const world = await startWorld();
     const done = await startTalk(world, { metadata: { cwd: world.project, k: { a: null } } });
     await done.turn('Works', [{ text: 'Yes.' }]);
@@ -183,7 +183,7 @@ describe('with turns', () => {
     await world.restart();
     expect(await lists()).toEqual(before);
 
-    // Without `state.json` the journal still tells all that it holds.
+    // Without `state.json` the rows are rebuilt from the journal.
     await world.server.close();
     const file = join(world.server.home, 'sessions', failed.session.workspace_id, failed.session.id, 'state.json');
     const document = await readFile(file, 'utf8');

@@ -1,4 +1,4 @@
-/** What works in a session is made at its first use, and when it is loaded for what may be to come in it. */
+/** Features of a session are opened lazily, at their first use or when the session is loaded. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Feature } from '#server/agent/feature.ts';
 import { features } from '#server/features/features.ts';
@@ -37,7 +37,7 @@ test('a session that is only created, listed, renamed and archived opens no feat
   released.length = 0;
 });
 
-test('who reads or changes what works in it opens them, once', async () => {
+test('the first read or change of a feature’s state opens them, a single time', async () => {
   const { id } = await world.session();
   const path = `/sessions/${id}`;
   await world.ok('GET', `${path}/snapshot`);

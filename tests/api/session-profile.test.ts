@@ -1,4 +1,4 @@
-/** `POST /sessions/{id}/profile`: title, metadata, and what it applies of `agent_config`. */
+/** `POST /sessions/{id}/profile`: title, metadata, and the applied members of `agent_config`. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sessionSchema } from '#schema/session.ts';
 import { startTalk, type Talk } from '#support/talk.ts';
@@ -62,7 +62,7 @@ describe('body', () => {
 });
 
 describe('title', () => {
-  it('is stored as sent, told by its event, and does not move updated_at', async () => {
+  it('is stored as sent, published in its event, and does not change updated_at', async () => {
     const talk = await startTalk(world);
     for (const [n, title] of ['  ', 'x'.repeat(300)].entries()) {
       expect((await update(talk, { title })).data).toEqual({ ...talk.session, title });
@@ -83,7 +83,7 @@ describe('title', () => {
 });
 
 describe('metadata', () => {
-  it('merges top-level keys, keeps null, drops cwd and goal, moves updated_at and tells nobody', async () => {
+  it('merges top-level keys, stores null, drops cwd and goal, changes updated_at and publishes no event', async () => {
     const talk = await startTalk(world, { metadata: { cwd: world.project, keep: 1, replace: { a: 1 } } });
     const before = await read(talk);
     const { data } = await update(talk, {
@@ -101,7 +101,7 @@ describe('metadata', () => {
     expect(await read(talk)).toEqual(after);
   });
 
-  it('patches at the same time all stay', async () => {
+  it('concurrent patches are all stored', async () => {
     const talk = await startTalk(world);
     const keys = Array.from({ length: 20 }, (_, n) => `k${n}`);
     await Promise.all(keys.map((key) => update(talk, { metadata: { [key]: key } })));
@@ -110,7 +110,7 @@ describe('metadata', () => {
 });
 
 describe('agent_config', () => {
-  it('binds the model at once; a running turn keeps its own', async () => {
+  it('binds the model immediately; a running turn continues with its model', async () => {
     const talk = await startTalk(world);
     const held = world.model.enqueue({ calls: [{ name: 'Glob', args: { pattern: '*' } }], hold: true });
     await talk.prompt('Go', [{ text: 'Done.' }]);
@@ -135,7 +135,7 @@ describe('agent_config', () => {
     expect(await talk.status()).toMatchObject({ thinking_level: 'on', permission: 'yolo' });
   });
 
-  it('keeps a wish for thinking until a model is bound', async () => {
+  it('stores a thinking preference until a model is bound', async () => {
     const talk = await startTalk(world);
     await world.ok('POST', `${talk.path}/profile`, { agent_config: { thinking: 'off' } });
     const unbound = await talk.status();
@@ -145,7 +145,7 @@ describe('agent_config', () => {
     expect(await talk.status()).toMatchObject({ model: 'fake/fake-1', thinking_level: 'off' });
   });
 
-  it('is no transaction: what came before a failure stays and is told', async () => {
+  it('is not transactional: changes before a failure stay and are published', async () => {
     const talk = await startTalk(world);
     const unknown = { model: 'nobody/knows', thinking: 'off', permission_mode: 'yolo' };
     const refused = await update(talk, { title: 'Kept', metadata: { kept: 1 }, agent_config: unknown });

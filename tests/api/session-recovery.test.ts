@@ -15,7 +15,7 @@ import { startWorld, type World } from '#support/world.ts';
 import { connect, type WsClient } from '#support/ws-client.ts';
 
 let world: World;
-/** Undone in reverse order. */
+/** Called in reverse order. */
 let cleanups: (() => Promise<unknown>)[];
 beforeEach(async () => {
   world = await startWorld();
@@ -47,7 +47,7 @@ async function messagesOf(server: TestServer, { id }: Session) {
 }
 
 describe('a crash in mid-turn', () => {
-  /** A turn in which one call runs and one waits for its approval, with a prompt in the queue. */
+  /** A turn in which one call runs and one waits for its approval, with a queued prompt. */
   async function openTurn(): Promise<Talk> {
     const talk = await startTalk(world);
     await talk.turn('First', [{ text: 'One.' }]);
@@ -74,7 +74,7 @@ describe('a crash in mid-turn', () => {
     return home;
   }
 
-  it('is settled at the start of the next server: the turn is over, its calls are answered once', async () => {
+  it('is settled at the start of the next server: the turn has ended, each call has one result', async () => {
     const talk = await openTurn();
     const seen = (await world.snapshot(talk.session.id)).as_of_seq;
     const { epoch } = await world.snapshot(talk.session.id);
@@ -97,10 +97,10 @@ describe('a crash in mid-turn', () => {
       })),
     );
 
-    // Loaded by now, whoever was first: so what the next client gets is all replay.
+    // The session is loaded by now, so the next client receives only replayed events.
     const prompts = await server.api('GET', `/sessions/${talk.session.id}/prompts`);
     expect(prompts.data).toEqual({ active: null, queued: [] });
-    // A page that comes back with its cursor learns it by events alone.
+    // A page that reconnects with its cursor receives the changes by events only.
     const client = await watch(server, talk.session, { seq: seen, epoch });
     await client.waitFor(({ type }) => type === 'event.session.work_changed');
     expect(client.durable(talk.session.id).map(({ seq, type }) => [seq, type])).toEqual([
@@ -122,7 +122,7 @@ describe('a crash in mid-turn', () => {
       })
       .parse((await server.api('GET', `/sessions/${talk.session.id}/snapshot`)).data);
     expect(snapshot).toEqual({ as_of_seq: seen + 7, epoch, in_flight_turn: null, pending_approvals: [] });
-    // Nothing runs by itself, and the session goes on.
+    // No turn starts without a request, and the session continues.
     const requests = world.model.requests.length;
     world.model.enqueue({ text: 'On it goes.' });
     const content = [{ type: 'text', text: 'Fourth' }];
@@ -132,7 +132,7 @@ describe('a crash in mid-turn', () => {
     await abort(talk);
   });
 
-  it('reaches a client that comes back with its cursor in order and once, also when that loads the session', async () => {
+  it('a client that reconnects with its cursor receives the settlement in order, each event a single time', async () => {
     const talk = await openTurn();
     const { as_of_seq: seen, epoch } = await world.snapshot(talk.session.id);
     const server = await serverAt(await crash(talk));
@@ -143,7 +143,7 @@ describe('a crash in mid-turn', () => {
     await abort(talk);
   });
 
-  it('is settled in the background where the index says that a turn was open', async () => {
+  it('is settled in the background if the index says that a turn was open', async () => {
     const talk = await openTurn();
     const home = await crash(talk);
     await cp(join(world.server.home, 'cache'), join(home, 'cache'), { recursive: true });
@@ -154,7 +154,7 @@ describe('a crash in mid-turn', () => {
     await abort(talk);
   });
 
-  it('tolerates a torn last line and settles what is before it', async () => {
+  it('tolerates a torn last line and settles the records before it', async () => {
     const talk = await openTurn();
     const home = await crash(talk);
     await appendFile(journalOf(home, talk.session), '{"t":1,"r":[{"seq":99');
@@ -172,7 +172,7 @@ describe('a crash in mid-turn', () => {
   }
 });
 
-/** Every file below a folder with its text. */
+/** Every file in a folder, with its text. */
 async function contents(folder: string): Promise<[string, string][]> {
   const names = (await readdir(folder, { recursive: true })).toSorted();
   return Promise.all(names.map(async (name) => [name, await readFile(join(folder, name), 'utf8').catch(() => '')]));
@@ -206,7 +206,7 @@ describe('a damaged journal', () => {
       if (how.startsWith('after a crash')) {
         home = await crashedHome(home, talk.session);
         cleanups.push(() => rm(home, { recursive: true, force: true }));
-        // As the lock of a process that was killed.
+        // The lock of a killed process.
         const lock = join(sessionFolder(home, talk.session), 'lock.1');
         await writeFile(lock, deadOwner());
       }
@@ -225,7 +225,7 @@ describe('a damaged journal', () => {
       }
       const content = [{ type: 'text', text: 'Hi' }];
       expect((await server.api('POST', `/sessions/${talk.session.id}/prompts`, { content })).code).toBe(50001);
-      // What is fine goes on.
+      // Undamaged sessions still work.
       const { data } = await server.api('POST', '/sessions', { metadata: { cwd: world.project } });
       expect(sessionSchema.parse(data).id).not.toBe(talk.session.id);
     },
@@ -233,7 +233,7 @@ describe('a damaged journal', () => {
 });
 
 it.each(['with its index', 'without its index'])(
-  'a journal that has become empty is damage, not a session that starts again, %s',
+  'an empty journal is treated as damaged, not as a new session, %s',
   async (how) => {
     const talk = await startTalk(world);
     await talk.turn('First', [{ text: 'One.' }]);
@@ -268,7 +268,7 @@ describe('two servers on one home', () => {
     ({ path } = talk);
   });
 
-  it('each sees the other’s sessions and their changes at once', async () => {
+  it('each immediately sees the sessions of the other and their changes', async () => {
     expect(await read(other, talk.session)).toEqual(talk.session);
     const { data } = await other.api('POST', '/sessions', { metadata: { cwd: world.project }, title: 'Theirs' });
     const theirs = sessionSchema.parse(data);
@@ -283,7 +283,7 @@ describe('two servers on one home', () => {
     expect(await other.api('GET', '/workspaces')).toMatchObject({ data: { items: [{ session_count: 2 }] } });
   });
 
-  it('a session that the other loaded shows what the writer does, and when it is done', async () => {
+  it('a session that the other server loaded follows the writer', async () => {
     expect((await other.api('GET', `${path}/prompts`)).code).toBe(0);
     const held = world.model.enqueue({ text: 'Hello.', hold: true });
     await talk.prompt('Hi');
@@ -299,7 +299,7 @@ describe('two servers on one home', () => {
     );
   });
 
-  it('a session that the other did not load is folded for each answer, and stays so', async () => {
+  it('a session that the other server did not load is folded for each answer, and stays unloaded', async () => {
     const calls = [{ name: 'Bash', args: { command: 'rm a.txt' } }];
     world.model.enqueue({ text: 'Deleting.', calls });
     const held = world.model.enqueue({ text: 'Never mind.', hold: true });
@@ -312,7 +312,7 @@ describe('two servers on one home', () => {
       epoch,
       messages,
       session: { busy: true, main_turn_active: true, pending_interaction: 'approval', last_prompt: 'Hi' },
-      // Only the process that runs a turn knows its texts.
+      // Only the process that runs the turn has its texts.
       in_flight_turn: null,
       pending_approvals: [approval],
     });
@@ -327,7 +327,7 @@ describe('two servers on one home', () => {
     expect(other.app.sessions.liveRow(talk.session.id)).toBeUndefined();
   });
 
-  it('only the writer prompts; the other is told who that is, and may go on once it is gone', async () => {
+  it('only the writer accepts prompts; the other names it, and takes over after it has stopped', async () => {
     await talk.turn('Hi', [{ text: 'Hello.' }]);
     const held = `session ${talk.session.id} is held by process ${process.pid}; use that server, or stop it first`;
     for (const [tail, body] of [
@@ -357,14 +357,14 @@ describe('two servers on one home', () => {
     expect(seqs).toEqual(seqs.map((_, place) => place + 1));
   });
 
-  it('archive and metadata need no lock and are not lost, whoever writes next', async () => {
+  it('archive and metadata need no lock and are not lost, regardless of the next writer', async () => {
     await talk.turn('Hi', [{ text: 'Hello.' }]);
     expect((await other.api('POST', `${path}/profile`, { metadata: { theirs: 1 } })).code).toBe(0);
     expect((await other.api('POST', `${path}:archive`)).code).toBe(0);
     const archived = await read(other, talk.session);
     expect(archived).toMatchObject({ archived: true, metadata: { theirs: 1 } });
     expect(await read(world.server, talk.session)).toEqual(archived);
-    // Loaded there from now on, as it is at this moment.
+    // Loaded there from now on, in its current state.
     expect((await other.api('GET', `${path}/prompts`)).code).toBe(0);
     await world.ok('POST', `${path}/profile`, { metadata: { mine: 2 } });
     await talk.turn('Again', [{ text: 'Hello.' }]);
@@ -379,7 +379,7 @@ describe('two servers on one home', () => {
     const file = join(sessionFolder(world.server.home, talk.session), 'state.json');
     const before = await readFile(file, 'utf8');
     expect(JSON.parse(before)).toMatchObject({ archived: true, custom: { theirs: 1, mine: 2 } });
-    // Who only read leaves the files as they are; the writer's follow within seconds, at the latest at the stop.
+    // A reader does not write the files; the writer updates them within seconds, at the latest at its stop.
     await other.close();
     cleanups = [];
     expect(await readFile(file, 'utf8')).toBe(before);
@@ -390,7 +390,7 @@ describe('two servers on one home', () => {
 });
 
 describe('cold and live', () => {
-  it('reads do not load, not even those that fold; what may change something does', async () => {
+  it('reads do not load, including folding ones; possible changes do', async () => {
     const talk = await startTalk(world);
     const { prompt } = await talk.turn('Hi', [{ text: 'Hello.' }]);
     const live = () => world.server.app.sessions.liveRow(talk.session.id) !== undefined;
@@ -419,7 +419,7 @@ describe('cold and live', () => {
     expect(live()).toBe(true);
   });
 
-  it('a message or a session that does not exist is told as such without loading', async () => {
+  it('a missing message or session is reported as not found without loading', async () => {
     const talk = await startTalk(world);
     await world.restart();
     const missing = await world.api('GET', `${talk.path}/messages/msg_none`);
@@ -431,7 +431,7 @@ describe('cold and live', () => {
     expect(world.server.app.sessions.liveRow(talk.session.id)).toBeUndefined();
   });
 
-  it('reports the persisted outcome while cold, the journal’s own once loaded', async () => {
+  it("reports the persisted outcome while cold, the journal's once loaded", async () => {
     const talk = await startTalk(world);
     await talk.turn('Hi', [{ text: 'Hello.' }]);
     await world.server.close();
@@ -441,14 +441,14 @@ describe('cold and live', () => {
     await rm(join(world.server.home, 'cache'), { recursive: true });
     await world.restart();
     expect(await read(world.server, talk.session)).toMatchObject({ last_turn_reason: 'failed' });
-    // A fold shows what the journal says, and what is cold stays so.
+    // A fold returns the journal's outcome, and the session stays cold.
     expect((await world.snapshot(talk.session.id)).session).toMatchObject({ last_turn_reason: 'completed' });
     expect(await read(world.server, talk.session)).toMatchObject({ last_turn_reason: 'failed' });
     await world.ok('GET', `${talk.path}/prompts`);
     expect(await read(world.server, talk.session)).toMatchObject({ last_turn_reason: 'completed' });
   });
 
-  it('loads at the same time share one, emit nothing and leave updated_at', async () => {
+  it('concurrent loads are coalesced, emit nothing and keep updated_at', async () => {
     const talk = await startTalk(world);
     await talk.turn('Hi', [{ text: 'Hello.' }]);
     await world.restart();
