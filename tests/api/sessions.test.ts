@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('POST /sessions', () => {
-  it('answers with the whole object, live and idle', async () => {
+  it('returns the whole object, live and idle', async () => {
     const session = await world.session();
     expect(session).toEqual({
       id: expect.stringMatching(/^session_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
@@ -50,11 +50,11 @@ describe('POST /sessions', () => {
     });
     expect(await world.ok('GET', `/sessions/${session.id}`)).toEqual(session);
     expect(await world.ok('GET', `/sessions/${session.id}/profile`)).toEqual(session);
-    // Not idempotent.
+    // Creating is not idempotent.
     expect((await world.session()).id).not.toBe(session.id);
   });
 
-  it('tells of the workspace first, then of the session', async () => {
+  it('publishes the workspace first, then the session', async () => {
     const cwd = join(world.project, 'told');
     await mkdir(cwd);
     const client = await connect(world.server);
@@ -71,7 +71,7 @@ describe('POST /sessions', () => {
     await client.close();
   });
 
-  it('stores the title as sent and custom metadata, with the session’s own directory behind them', async () => {
+  it('stores the title as sent and custom metadata, overridden by the session’s directory', async () => {
     const body = {
       workspace_id: workspaceIdOf(world.project),
       title: '  A title ',
@@ -83,7 +83,7 @@ describe('POST /sessions', () => {
     const { id, metadata } = z.object({ id: z.string(), metadata: z.json() }).parse(created);
     expect(JSON.stringify(metadata)).toBe(JSON.stringify({ z: null, nested: { a: [1] }, cwd: world.project }));
     expect(JSON.stringify(await world.ok('GET', `/sessions/${id}`))).toBe(JSON.stringify(created));
-    // The configuration of the agent is accepted and not applied.
+    // The agent configuration is accepted and ignored.
     expect(await world.ok('GET', `/sessions/${id}/status`)).toMatchObject({ permission: 'manual' });
   });
 
@@ -94,7 +94,7 @@ describe('POST /sessions', () => {
     await other.close();
   });
 
-  it('checks schema, place, workspace, agreement, directory, in this order', async () => {
+  it('checks schema, location, workspace, their agreement, directory, in this order', async () => {
     const file = join(world.project, 'a.txt');
     const gone = join(world.project, 'gone');
     const { workspace_id } = await world.session();
@@ -168,7 +168,7 @@ describe('an unknown session', () => {
     ['POST', ':restore', { any: 1 }],
   ];
 
-  it.each(calls)('%s …%s is 40401', async (method, path, body) => {
+  it.each(calls)('%s …%s is session.not_found', async (method, path, body) => {
     for (const id of [UNKNOWN, 'not-even-an-id', 'a%2Fb']) {
       expect(await world.api(method, `/sessions/${id}${path}`, body)).toMatchObject({
         status: 200,
@@ -179,7 +179,7 @@ describe('an unknown session', () => {
     }
   });
 
-  it('is told after a bad body, but before the fields of an action’s body', async () => {
+  it('is reported after a bad body, but before the fields of an action’s body', async () => {
     const path = `/sessions/${UNKNOWN}`;
     const bad: [path: string, body: unknown, code: number][] = [
       ['/profile', { title: '' }, 40001],
@@ -197,7 +197,7 @@ describe('an unknown session', () => {
     expect((await world.api('GET', `${path}/messages?page_size=0`)).code).toBe(40001);
   });
 
-  it('is told by actions whose tail is unknown or missing with 40001 on session_id', async () => {
+  it('is not looked up by actions with an unknown or missing suffix, which fail validation', async () => {
     for (const tail of [UNKNOWN, `${UNKNOWN}:`, `${UNKNOWN}:foo`, ':archive']) {
       expect(await world.api('POST', `/sessions/${tail}`, {})).toMatchObject({
         code: 40001,
@@ -208,7 +208,7 @@ describe('an unknown session', () => {
 });
 
 describe('status, goal, warnings, runtime', () => {
-  it('begin unbound, and follow the first turn', async () => {
+  it('start unbound, and follow the first turn', async () => {
     const talk = await startTalk(world);
     const unbound = {
       busy: false,
@@ -217,7 +217,7 @@ describe('status, goal, warnings, runtime', () => {
       plan_mode: false,
       swarm_mode: false,
       context_tokens: 0,
-      // Of the default model.
+      // Limit of the default model.
       max_context_tokens: 262_144,
       context_usage: 0,
     };
@@ -236,7 +236,7 @@ describe('status, goal, warnings, runtime', () => {
     expect(await world.ok('GET', `${talk.path}/runtime`)).toEqual({ workspace_id, runtime_id: 'local' });
   });
 
-  it('leave the limits out where nothing tells them', async () => {
+  it('omit unknown limits', async () => {
     const other = await startWorld();
     await writeFile(join(other.server.home, 'config.toml'), '');
     await other.restart();
@@ -248,7 +248,7 @@ describe('status, goal, warnings, runtime', () => {
   });
 });
 
-describe('what a session says of its turns', () => {
+describe('the state of turns in a session object', () => {
   const read = async (path: string) => sessionSchema.parse(await world.ok('GET', path));
 
   it('busy, outcome and last prompt follow each turn', async () => {
@@ -274,13 +274,13 @@ describe('what a session says of its turns', () => {
     expect(await world.ok('POST', `${talk.path}:abort`)).toEqual({ aborted: true });
     await talk.nth('prompt.aborted', 1);
     expect(await read(talk.path)).toMatchObject({ busy: false, last_turn_reason: 'cancelled' });
-    // Nothing runs: the same answer, and nothing happens.
+    // No turn runs: the same answer, without an event.
     const { seq } = talk.events.frames.at(-1) ?? {};
     expect(await world.ok('POST', `${talk.path}:abort`, { any: 1 })).toEqual({ aborted: true });
     expect((await world.snapshot(talk.session.id)).as_of_seq).toBe(seq);
   });
 
-  it('an approval shows as pending interaction', async () => {
+  it('an approval is a pending interaction', async () => {
     const talk = await startTalk(world);
     await talk.prompt('Go', [{ calls: [{ name: 'Bash', args: { command: 'rm a.txt' } }] }, { text: 'Done.' }]);
     const approval = await talk.approval();
@@ -290,7 +290,7 @@ describe('what a session says of its turns', () => {
     expect(await read(talk.path)).toMatchObject({ busy: false, pending_interaction: 'none' });
   });
 
-  it('updated_at moves with an accepted prompt and the end of its turn, not with reads', async () => {
+  it('updated_at changes with an accepted prompt and the end of its turn, not with reads', async () => {
     const talk = await startTalk(world);
     const held = world.model.enqueue({ text: 'One', hold: true });
     await talk.prompt('Go');
@@ -311,7 +311,7 @@ describe('titles', () => {
 
   it('come from the first prompt, at most 200 characters, and stay', async () => {
     const talk = await startTalk(world);
-    // The last place of the title would hold half of the emoji.
+    // The limit falls between the two halves of the emoji.
     const text = `${'x '.repeat(99)}x😀 and more`;
     await talk.turn(text, [{ text: 'Yes.' }]);
     expect(await titleOf(talk.path)).toBe(`${'x '.repeat(99)}x`);
@@ -329,7 +329,7 @@ describe('titles', () => {
     });
   });
 
-  it('given by the user are never replaced', async () => {
+  it('set by the user are never replaced', async () => {
     const talk = await startTalk(world, { title: ' ', metadata: { cwd: world.project } });
     await talk.turn('Hi', [{ text: 'Yes.' }]);
     expect(await titleOf(talk.path)).toBe(' ');

@@ -18,7 +18,7 @@ const ask = (talk: Talk, agent_id: string, text: string, scripts: Script[] = [{ 
   talk.turn(text, scripts, { agent_id, ...more });
 const said = (nth: number) => wireMessages(world, nth).map(wireText);
 
-test('answers from what was said, beside it', async () => {
+test('answers from the copied conversation, without changing the main one', async () => {
   const talk = await startTalk(world);
   await talk.turn('The word is plum', [{ text: 'Noted.' }]);
   const agent = await open(talk);
@@ -48,7 +48,7 @@ test('answers from what was said, beside it', async () => {
   expect(await world.api('POST', `${talk.path}/prompts/${prompt.prompt_id}:abort`)).toMatchObject({ code: 40903 });
 });
 
-test('only reads, whatever mode it is in and whatever is remembered', async () => {
+test('only reads, regardless of the mode and of remembered approvals', async () => {
   const talk = await startTalk(world);
   await talk.turn('Hello', [{ text: 'Hi.' }], { permission_mode: 'yolo' });
   const agent = await open(talk);
@@ -72,7 +72,7 @@ test('only reads, whatever mode it is in and whatever is remembered', async () =
   expect(talk.all('event.approval.requested')).toEqual([]);
 });
 
-test('runs at once beside the turn of the main agent, and is stopped by its prompt', async () => {
+test('runs concurrently with the turn of the main agent, and is aborted by its prompt', async () => {
   const talk = await startTalk(world);
   const running: Script = { calls: [call('Bash', { command: 'sleep 30' }, 'call_sleep')] };
   await talk.prompt('Wait', [running], { permission_mode: 'yolo' });
@@ -97,7 +97,7 @@ test('runs at once beside the turn of the main agent, and is stopped by its prom
   expect(await world.ok('GET', talk.path)).toMatchObject({ busy: false, last_turn_reason: 'cancelled' });
 });
 
-test('asks for what lies outside under its own name', async () => {
+test('requests approval under its own id for paths outside the workspace', async () => {
   const talk = await startTalk(world);
   await talk.turn('Hello', [{ text: 'Hi.' }], { permission_mode: 'manual' });
   const agent = await open(talk);
@@ -106,7 +106,7 @@ test('asks for what lies outside under its own name', async () => {
   });
   const approval = await talk.approval();
   expect(approval).toMatchObject({ agent_id: agent, turn_id: 0, tool_name: 'Read' });
-  // The list is that of the main agent.
+  // The prompt list is the main agent's.
   await talk.prompt('Later', [], { agent_id: agent, prompt_id: 'later' });
   expect(await world.ok('GET', `${talk.path}/prompts`)).toEqual({ active: null, queued: [] });
   await world.ok('POST', `${talk.path}/prompts/later:abort`);
@@ -119,7 +119,7 @@ test('asks for what lies outside under its own name', async () => {
   await talk.settled(prompt_id);
 });
 
-test('goes on after a restart', async () => {
+test('continues after a restart', async () => {
   const talk = await startTalk(world);
   await talk.turn('The word is pear', [{ text: 'Noted.' }]);
   const agent = await open(talk);
@@ -129,7 +129,7 @@ test('goes on after a restart', async () => {
   expect(said(-1)).toEqual(expect.arrayContaining(['The word is pear', 'First?', 'Answer.', 'Second?']));
 });
 
-test('of a session without a word begins empty, and main is not touched', async () => {
+test('starts empty in a session without messages, and does not create the main agent', async () => {
   const talk = await startTalk(world);
   const agent = await open(talk);
   await talk.nth('agent.created', 1);
@@ -153,7 +153,7 @@ test('belongs to its session', async () => {
   expect(await world.api('POST', `${one.path}/prompts`, profile)).toMatchObject({ code: 40001 });
 });
 
-test('needs a session and a model', async () => {
+test('requires a session and a model', async () => {
   expect(await world.api('POST', '/sessions/session_none:btw')).toMatchObject({ code: 40401 });
   const bare = await startWorld({ config: { default_model: 'nobody' } });
   try {

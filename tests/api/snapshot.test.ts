@@ -38,7 +38,7 @@ it('of a new session', async () => {
 });
 
 describe('in a turn', () => {
-  it('shows streaming texts with the offsets of their step', async () => {
+  it('contains streaming texts with the offsets of their step', async () => {
     const talk = await startTalk(world);
     const steps = [
       world.model.enqueue({
@@ -65,14 +65,14 @@ describe('in a turn', () => {
     expect(lastDelta.offset).toBe('One 😀.'.length);
     expect(as_of_seq).toBe(durableSeq(talk.events.durable(talk.session.id)));
     expect(session).toMatchObject({ busy: true, main_turn_active: true, agent_config: { model: 'fake/fake-1' } });
-    // The running step's message is there, still empty.
+    // The message of the running step is included, still empty.
     expect(messages.items.at(-1)).toMatchObject({ role: 'assistant', content: [] });
     steps[1]?.release();
     await talk.settled(prompt_id);
     expect((await world.snapshot(talk.session.id)).in_flight_turn).toBeNull();
   });
 
-  it('shows a waiting approval, not its call', async () => {
+  it('contains a pending approval, not its call', async () => {
     const talk = await startTalk(world);
     await talk.prompt('Go', [
       { text: 'Deleting.', calls: [{ name: 'Bash', args: { command: 'rm a.txt' } }] },
@@ -98,7 +98,7 @@ describe('in a turn', () => {
     });
   });
 
-  it('shows a running tool with its newest output', async () => {
+  it('contains a running tool with its newest output', async () => {
     const talk = await startTalk(world);
     const command = 'echo ready; read line < fifo';
     await talk.prompt('Go', [{ calls: [{ name: 'Bash', args: { command: `mkfifo fifo; ${command}` } }] }], {
@@ -123,7 +123,7 @@ describe('in a turn', () => {
   });
 });
 
-it('after a failure is idle and keeps the empty step', async () => {
+it('is idle after a failure and keeps the empty step', async () => {
   const talk = await startTalk(world);
   await talk.turn('Go', [{ status: 400 }]);
   const { session, in_flight_turn, messages, as_of_seq } = await world.snapshot(talk.session.id);
@@ -133,7 +133,7 @@ it('after a failure is idle and keeps the empty step', async () => {
   expect(as_of_seq).toBe(durableSeq(talk.events.durable(talk.session.id)));
 });
 
-it('counts the usage of the main agent, kept over unload and load', async () => {
+it('counts the usage of the main agent, preserved over unload and load', async () => {
   const talk = await startTalk(world);
   await talk.turn('One', [{ text: 'A', usage: { input: 100, output: 20, cached: 40 } }]);
   await talk.turn('Two', [{ text: 'B', usage: { input: 150, output: 30, cached: 100 } }]);
@@ -150,7 +150,7 @@ it('counts the usage of the main agent, kept over unload and load', async () => 
   expect((await world.snapshot(talk.session.id)).session.usage).toEqual(usage);
 });
 
-it('after a restart is the same, at the seq where the stream stood', async () => {
+it('is the same after a restart, with the last seq of the stream', async () => {
   const talk = await startTalk(world);
   await talk.turn('Go', [{ text: 'Hello.' }]);
   const before = await world.snapshot(talk.session.id);
@@ -159,12 +159,12 @@ it('after a restart is the same, at the seq where the stream stood', async () =>
   const closed = durableSeq(talk.events.durable(talk.session.id));
   const first = await world.snapshot(talk.session.id);
   expect(first).toEqual({ ...before, as_of_seq: closed });
-  // Loading emitted nothing, and once more it does not.
+  // Neither loading emitted an event, nor does loading again.
   await world.restart();
   expect(await world.snapshot(talk.session.id)).toEqual(first);
 });
 
-it('holds the last 100 messages, oldest first', async () => {
+it('contains the last 100 messages, oldest first', async () => {
   const talk = await startTalk(world);
   // Prompt, reminder, answer, 100 results, answer.
   const calls = Array.from({ length: 100 }, (_, n) => ({ name: 'NoSuchTool', args: { n } }));

@@ -1,14 +1,14 @@
-/** The harness itself: a server that blocks the event loop is told from a test that does. */
+/** Tests the harness itself: it distinguishes a server that blocks the event loop from a test that does. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { cpuUs } from '#support/stalls.ts';
 import { startServer, type TestServerOptions } from '#support/server.ts';
 
-/** Well above what fails, for the profile only samples. */
+/** Well above the limit, because the profile only samples. */
 const BLOCK_MS = 220;
 
-/** Keeps the processor busy, so that it counts on a machine that does other things too. */
+/** Consumes CPU time rather than wall time, so that other load on the machine does not matter. */
 function block(ms: number): void {
   const end = cpuUs() + ms * 1000;
   while (cpuUs() < end);
@@ -30,7 +30,7 @@ const start = (options: TestServerOptions = {}) =>
 
 afterEach(() => vi.unstubAllEnvs());
 
-it('fails the test of a server that blocks the event loop, and says where', async () => {
+it('fails the test of a server that blocks the event loop, and names the code', async () => {
   vi.stubEnv('SERVICE_CODE_STALLS', 'fail');
   const server = await start();
   expect(await server.api('GET', '/block')).toMatchObject({ code: 0 });
@@ -39,14 +39,14 @@ it('fails the test of a server that blocks the event loop, and says where', asyn
   );
 });
 
-it('lets a server block that the test excuses', async () => {
+it('allows a server to block if the test excuses it', async () => {
   vi.stubEnv('SERVICE_CODE_STALLS', 'fail');
   const server = await start({ mayStall: 'planted' });
   expect(await server.api('GET', '/block')).toMatchObject({ code: 0 });
   await server.close();
 });
 
-it('does not count what the test itself does', async () => {
+it('ignores blocking by the test itself', async () => {
   vi.stubEnv('SERVICE_CODE_STALLS', 'fail');
   const server = await start({ endpoints: [] });
   for (let n = 0; n < 3; n += 1) {

@@ -1,4 +1,4 @@
-/** Waiting prompts that are put into the turn that runs. */
+/** Queued prompts that are put into the running turn. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { call, callThenText, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** A turn that runs until `release`, with prompts waiting behind it. */
+/** Starts a turn that runs until `release`, with queued prompts. */
 async function holdTurn(waiting: string[]) {
   const talk = await startTalk(world);
   const held = world.model.enqueue({ text: 'first', hold: true });
@@ -71,7 +71,7 @@ test('several become one message in the order of the queue, and settle with the 
   ]);
 });
 
-test('one goes in by its own address, whatever the body is', async () => {
+test('a single prompt is steered by its own URL, regardless of the body', async () => {
   const { talk, held } = await holdTurn(['p1']);
   const reply = await world.api('POST', `${talk.path}/prompts/p1:steer`, ['ignored']);
   expect(reply).toMatchObject({ code: 0, data: { steered: true, prompt_ids: ['p1'] } });
@@ -81,7 +81,7 @@ test('one goes in by its own address, whatever the body is', async () => {
   expect(wireMessages(world, -1).map(wireText).at(-1)).toBe('text of p1');
 });
 
-test('waits for the results of the step, and ends no approval', async () => {
+test('waits for the results of the step, and leaves approvals pending', async () => {
   const talk = await startTalk(world);
   const [calls, answer] = callThenText('Bash', { command: 'echo hello' });
   await talk.prompt('Run', calls ? [calls] : [], { prompt_id: 'p0' });
@@ -95,7 +95,7 @@ test('waits for the results of the step, and ends no approval', async () => {
   expect((await shown(talk)).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'user', 'assistant']);
 });
 
-test('leaves a question of the turn open, and enters behind its answer', async () => {
+test('leaves a question of the turn pending, and enters after its answer', async () => {
   const talk = await startTalk(world);
   const questions = [{ question: 'Which?', options: [{ label: 'A' }, { label: 'B' }] }];
   await talk.prompt('Ask', [{ calls: [call('AskUserQuestion', { questions })] }], { prompt_id: 'p0' });
@@ -112,7 +112,7 @@ test('leaves a question of the turn open, and enters behind its answer', async (
   expect(talk.all('event.question.dismissed')).toEqual([]);
 });
 
-test('brings images and files along: the texts and media of all, in the order of the queue', async () => {
+test('includes images and files: the texts and media of all prompts, in the order of the queue', async () => {
   const { talk, held } = await holdTurn([]);
   const file = await upload(world.server, { content: 'name,count\n', filename: 'list.csv', type: 'text/csv' });
   const png = await upload(world.server, { content: Uint8Array.from(PIXEL), filename: 'a.png', type: 'image/png' });
@@ -146,8 +146,8 @@ test('brings images and files along: the texts and media of all, in the order of
   });
 });
 
-describe('of several agents', () => {
-  /** The main agent in a turn with `m1` behind it, another in one with `s1` and `s2`. */
+describe('with several agents', () => {
+  /** A turn of the main agent with `m1` queued, and one of another agent with `s1` and `s2` queued. */
   async function twoAgents(other: (talk: Talk) => Promise<string>) {
     const talk = await startTalk(world);
     const agent_id = await other(talk);
@@ -173,7 +173,7 @@ describe('of several agents', () => {
   test.each([
     ['a side conversation', side],
     ['a subagent', sub],
-  ])('the ids must stand in one queue; those of %s enter its own turn', async (_what, other) => {
+  ])('all ids must be in one queue; those of %s enter its own turn', async (_what, other) => {
     const { talk, agent_id, turns } = await twoAgents(other);
     for (const ids of [
       ['s1', 'm1'],
@@ -201,7 +201,7 @@ describe('of several agents', () => {
     expect((await shown(talk)).map(({ id }) => id)).not.toContain('s1');
   });
 
-  test('that of the other runs, the main one does not: only its own turn is steered into', async () => {
+  test('while only the other agent runs: its prompts are steered, unknown ids find no turn', async () => {
     const { talk, turns } = await twoAgents(side);
     await world.ok('POST', `${talk.path}/prompts/m1:abort`);
     turns[0]?.release();
@@ -225,7 +225,7 @@ describe('is refused', () => {
     ['an unknown id', ['p1', 'unknown']],
     ['an id twice', ['p1', 'p1']],
     ['the active prompt', ['p0']],
-  ])('for %s, and nothing has changed', async (_what, ids) => {
+  ])('for %s, without any change', async (_what, ids) => {
     const { talk, held } = await holdTurn(['p1']);
     expect(await steer(talk, ids)).toMatchObject({ ...refused, msg: 'one or more prompts are not pending' });
     expect(await world.ok('GET', `${talk.path}/prompts`)).toMatchObject({ queued: [{ prompt_id: 'p1' }] });
@@ -235,7 +235,7 @@ describe('is refused', () => {
     expect(talk.all('prompt.steered')).toEqual([]);
   });
 
-  test('for what is no list of ids, or another action', async () => {
+  test('for a body without a list of ids, or another action', async () => {
     const talk = await startTalk(world);
     expect(await steer(talk, [])).toMatchObject({ code: 40001 });
     expect(await steer(talk, 'p1')).toMatchObject({ code: 40001 });
@@ -246,7 +246,7 @@ describe('is refused', () => {
   });
 });
 
-test('cannot be taken back: an abort of it is refused, one of the turn keeps its text', async () => {
+test('cannot be reverted: aborting the steered prompt is refused, aborting the turn keeps its text', async () => {
   const { talk } = await holdTurn(['p1', 'p2']);
   await steer(talk, ['p1']);
   expect(await world.api('POST', `${talk.path}/prompts/p1:abort`)).toMatchObject(refused);
@@ -269,7 +269,7 @@ test('cannot be taken back: an abort of it is refused, one of the turn keeps its
   expect(await world.api('POST', `${talk.path}/prompts/p1:abort`)).toMatchObject({ code: 40903 });
 });
 
-test('shows in the transcript: the prompt grows, the text stands in the step that it entered', async () => {
+test('is in the transcript: in the prompt, and in the step that it entered', async () => {
   const { talk, held } = await holdTurn(['p1']);
   await steer(talk, ['p1']);
   expect(await world.ok('GET', `${talk.path}/transcript?agent_id=main`)).toMatchObject({

@@ -1,4 +1,4 @@
-/** Answers that are sent as they are read, over connections that clients keep. */
+/** Streamed answers over keep-alive connections. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Readable } from 'node:stream';
@@ -12,7 +12,7 @@ import { startServer } from '#support/server.ts';
 import type { TestServer } from '#support/server.ts';
 
 const LENGTH = 10;
-/** What the next request of a test is answered with. */
+/** The answer to the test's next request. */
 let answer: () => Reply;
 let signal: AbortSignal | undefined;
 
@@ -75,7 +75,7 @@ const bytes = (text: string) => Readable.from([Buffer.from(text)]);
 const octets = (stream: Readable) => () => streamed(stream, LENGTH, { 'content-type': 'application/octet-stream' });
 
 describe('a stream of a known length', () => {
-  it('leaves the connection open when it is whole', async () => {
+  it('leaves the connection open when it is complete', async () => {
     answer = octets(bytes('0123456789'));
     const { socket, received } = open();
     socket.write(request('stream') + request('quick'));
@@ -84,7 +84,7 @@ describe('a stream of a known length', () => {
     expect(logged).toEqual([]);
   });
 
-  it('that ends short ends the connection, so that no other answer is read as its rest', async () => {
+  it('closes the connection if it ends short, so that no other answer is read as its rest', async () => {
     answer = octets(bytes('01234'));
     const { socket, received } = open();
     const closed = once(socket, 'close');
@@ -94,7 +94,7 @@ describe('a stream of a known length', () => {
     expect(logged).toMatchObject([{ message: 'the body of an answer ended 5 bytes short of its 10' }]);
   });
 
-  it('that fails ends the connection', async () => {
+  it('closes the connection if it fails', async () => {
     answer = octets(
       Readable.from(
         (async function* () {
@@ -111,7 +111,7 @@ describe('a stream of a known length', () => {
     expect(logged).toMatchObject([{ message: 'the disk is gone' }]);
   });
 
-  it('that is longer is cut, as a file that grows while it is sent', async () => {
+  it('is cut if it is longer, like a file that grows while it is sent', async () => {
     answer = octets(Readable.from([Buffer.from('01234567'), Buffer.from('89abc'), Buffer.from('def')]));
     const { socket, received } = open();
     socket.write(request('stream') + request('quick'));
@@ -120,7 +120,7 @@ describe('a stream of a known length', () => {
     expect(logged).toEqual([]);
   });
 
-  it('is destroyed when the client goes, which is no error', async () => {
+  it('is destroyed without an error when the client disconnects', async () => {
     const stream = new Readable({ read() {} });
     stream.push('01234');
     answer = octets(stream);
@@ -134,7 +134,7 @@ describe('a stream of a known length', () => {
 });
 
 describe('the signal of a handler', () => {
-  it('is aborted when the client goes before the answer', async () => {
+  it('is aborted when the client disconnects before the answer', async () => {
     const { socket } = open();
     socket.write(request('waits'));
     await expect.poll(() => signal).toBeDefined();
@@ -144,7 +144,7 @@ describe('the signal of a handler', () => {
     expect(logged).toEqual([]);
   });
 
-  it('is not aborted by an answer that was sent', async () => {
+  it('is not aborted after the answer was sent', async () => {
     const { socket, received } = open();
     socket.write(request('quick'));
     await expect.poll(received).toContain('"code":0');

@@ -1,4 +1,4 @@
-/** What subagents start with: the models of `[secondary_model]`, and a copy of the conversation that outlives a crash. */
+/** How subagents start: the models of `[secondary_model]`, and a copy of the conversation that survives a crash. */
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { crashedHome } from '#support/crash.ts';
@@ -38,7 +38,7 @@ test('subagents run on the model of the pool that their caller names', async () 
   world.model.answerBy(() => undefined);
 });
 
-test('one that is broken stops what begins a session, and nothing else', async () => {
+test('a broken pool only refuses requests that start or load a session', async () => {
   await configure(pool);
   const live = await startTalk(world);
   const cold = await startTalk(world);
@@ -55,7 +55,7 @@ test('one that is broken stops what begins a session, and nothing else', async (
     ['POST', `${cold.path}/prompts`, { content: [{ type: 'text', text: 'Again' }] }],
   ];
   for (const [method, path, body] of attempts) expect(await world.api(method, path, body)).toMatchObject(refused);
-  // What is loaded goes on, what only reads needs no session, and who names none is told that first.
+  // Loaded sessions work, reads need no loaded session, and an unknown session is reported first.
   await world.ok('POST', `${live.path}:btw`);
   expect(await world.messages(cold.session.id)).toHaveLength(3);
   expect(await world.api('POST', '/sessions/session_none:btw', {})).toMatchObject({ code: 40401 });
@@ -64,7 +64,7 @@ test('one that is broken stops what begins a session, and nothing else', async (
   await world.ok('POST', `${cold.path}:btw`);
 });
 
-test('a copy of the conversation is still there when the server was killed meanwhile', async () => {
+test('a copy of the conversation survives a kill of the server', async () => {
   const talk = await startTalk(world);
   await talk.turn('Which fruit?', [{ text: 'Plums.' }]);
   const args = { prompt: 'Ask again', description: 'ask' };
@@ -77,7 +77,7 @@ test('a copy of the conversation is still there when the server was killed meanw
   try {
     const pages = async (agent: string) =>
       (await server.api('GET', `${talk.path}/transcript?agent_id=${agent}`)).data as { items: { kind: string }[] };
-    // What it was given is its caller's; its transcript begins with its task.
+    // The copied context belongs to the caller; the transcript starts with the task.
     const turns = (await pages('agent-1')).items.filter(({ kind }) => kind === 'turn');
     expect(turns).toMatchObject([{ state: 'cancelled' }]);
     for (const script of [

@@ -1,4 +1,4 @@
-/** The Agent tool: tasks handed to other agents, waited for, in the background, resumed. */
+/** The Agent tool: tasks delegated to other agents, in the foreground, in the background, resumed. */
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -29,7 +29,7 @@ const own = (talk: Talk, agent: string, type: string) =>
   talk.all(type).filter(({ payload }) => payload.agentId === agent);
 
 describe('in the foreground', () => {
-  test('works on its task and hands over its last message', async () => {
+  test('works on its task and returns its last message', async () => {
     const talk = await startTalk(world);
     const { results, frames } = await talk.turn('Count', delegating({}, { text: LONG }), { permission_mode: 'yolo' });
     expect(results).toEqual([
@@ -60,7 +60,7 @@ describe('in the foreground', () => {
     });
   });
 
-  test('is asked once more when it says too little', async () => {
+  test('is prompted again if its answer is too short', async () => {
     const talk = await startTalk(world);
     const { results } = await talk.turn('Count', delegating({}, { text: 'Two.' }, { text: LONG }));
     expect(results[0]?.output).toContain(LONG);
@@ -69,14 +69,14 @@ describe('in the foreground', () => {
     expect(again.results[0]?.output).toContain('[summary]\nTwo, really.');
   });
 
-  test('that looks around is told where the repository stands', async () => {
+  test('of type explore receives the state of the repository', async () => {
     const talk = await startTalk(world);
     await talk.turn('Look', delegating({ subagent_type: 'explore' }, { text: LONG }));
     expect(said(-2)[1]).toMatch(/<git-context>\ntop: .*\nbranch: .*\n<\/git-context>\n\nCount the words/);
     expect(said(-2)[0]).toContain('change nothing');
   });
 
-  test('fails as its turn does', async () => {
+  test('fails if its turn fails', async () => {
     const talk = await startTalk(world);
     const { results, ended } = await talk.turn('Count', delegating({}, { status: 400, error: 'bad thing' }));
     expect(results[0]).toMatchObject({ isError: true });
@@ -87,14 +87,14 @@ describe('in the foreground', () => {
     expect(await world.ok('GET', talk.path)).toMatchObject({ last_turn_reason: 'completed' });
   });
 
-  test('whose last message is cut off has failed', async () => {
+  test('fails if its last message is truncated', async () => {
     const talk = await startTalk(world);
     const { results } = await talk.turn('Count', delegating({}, { text: LONG, finish: 'length' }));
     expect(results[0]).toMatchObject({ isError: true });
     expect(results[0]?.output).toContain('[agent.max_tokens_exceeded]');
   });
 
-  test('asks for its own approvals, and goes on with the answer', async () => {
+  test('requests its own approvals, and continues with the answer', async () => {
     const talk = await startTalk(world);
     const run: Script = { calls: [call('Bash', { command: 'cat a.txt' })] };
     const { prompt_id } = await talk.prompt('Run', delegating({}, run, { text: LONG }), { permission_mode: 'manual' });
@@ -107,7 +107,7 @@ describe('in the foreground', () => {
     expect(own(talk, 'agent-1', 'tool.result')[0]?.payload.output).toContain('Do not retry it');
   });
 
-  test('ends with the turn that waits for it', async () => {
+  test('is aborted with the turn that waits for it', async () => {
     const talk = await startTalk(world);
     const held: Script = { text: 'Half', hold: true };
     await talk.prompt('Count', [{ calls: [agentCall()] }, held]);
@@ -136,10 +136,10 @@ describe('in the foreground', () => {
 const taskOf = async (talk: Talk) => String((await talk.nth('subagent.spawned', 1)).payload.taskId);
 
 describe('in the background', () => {
-  test('tells of its end in a turn of its own, with what it found', async () => {
+  test('reports its end in a new turn, with its result', async () => {
     const talk = await startTalk(world);
     world.model.enqueue({ calls: [agentCall({ run_in_background: true })] });
-    // Either may ask first.
+    // Either agent may send its request first.
     const held = [world.model.enqueue({ text: LONG, hold: true }), world.model.enqueue({ text: LONG, hold: true })];
     const { prompt_id } = await talk.prompt('Count');
     await Promise.all(held.map(({ sent }) => sent));
@@ -170,7 +170,7 @@ describe('in the background', () => {
     });
   });
 
-  test('it gets there from the foreground, and what it asks goes on waiting', async () => {
+  test('after a detach from the foreground, its approval stays pending', async () => {
     const talk = await startTalk(world);
     const asks: Script = { calls: [call('Bash', { command: 'cat a.txt' })] };
     const { prompt_id } = await talk.prompt('Count', [{ calls: [agentCall()] }, asks], { permission_mode: 'manual' });
@@ -188,7 +188,7 @@ describe('in the background', () => {
     await talk.answer(approval.approval_id, { decision: 'approved' });
     const { payload } = await talk.nth('task.terminated', 1);
     expect(payload.info).toMatchObject({ taskId, status: 'completed' });
-    // Its caller was idle, so that the end opens a turn.
+    // The caller is idle, so the end opens a turn.
     await expect.poll(() => own(talk, 'main', 'turn.ended').length).toBe(2);
     expect(own(talk, 'main', 'turn.started')[1]?.payload).toMatchObject({
       origin: { kind: 'task', taskId, status: 'completed' },
@@ -202,7 +202,7 @@ describe('in the background', () => {
   });
 });
 
-test('what it runs in the background is its own: not listed, of no id, and over with its run', async () => {
+test('its background commands are its own: not listed, not addressable, and stopped with its run', async () => {
   const talk = await startTalk(world);
   const server = call('Bash', { command: 'exec sleep 60', description: 'Serve', run_in_background: true });
   world.model.enqueue({ calls: [agentCall()] });
@@ -210,7 +210,7 @@ test('what it runs in the background is its own: not listed, of no id, and over 
   const held = world.model.enqueue({ text: LONG, hold: true });
   const { prompt_id } = await talk.prompt('Count', [], { permission_mode: 'yolo' });
   await held.sent;
-  // The model's request may be seen before the frame.
+  // The model's request may arrive before the frame.
   const [started] = await until(() => {
     const frames = own(talk, 'agent-1', 'task.started');
     return frames.length > 0 && frames;
@@ -235,7 +235,7 @@ test('what it runs in the background is its own: not listed, of no id, and over 
   expect(talk.all('task.notified')).toEqual([]);
 });
 
-test('cancelled over REST, the call says so and the turn goes on', async () => {
+test('cancelled over REST: the call reports it and the turn continues', async () => {
   const talk = await startTalk(world);
   const asks: Script = { calls: [call('Bash', { command: 'cat a.txt' })] };
   const { prompt_id } = await talk.prompt('Count', [{ calls: [agentCall()] }, asks], { permission_mode: 'manual' });
@@ -251,7 +251,7 @@ test('cancelled over REST, the call says so and the turn goes on', async () => {
   expect(own(talk, 'main', 'turn.ended')[0]?.payload).toMatchObject({ reason: 'completed' });
 });
 
-test('its prompts are taken by its id, and aborted by theirs', async () => {
+test('accepts prompts by its agent id, aborted by their prompt ids', async () => {
   const talk = await startTalk(world);
   await talk.turn('Count', delegating({}, { text: LONG }));
   const asked = await talk.turn('And the lines?', [{ text: 'One.' }], { agent_id: 'agent-1' });
@@ -268,7 +268,7 @@ test('its prompts are taken by its id, and aborted by theirs', async () => {
   expect((await talk.settled(prompt_id)).type).toBe('prompt.aborted');
 });
 
-test('the mode of the session is set for every agent, that of a prompt for its own', async () => {
+test('the mode of the session applies to every agent, that of a prompt to its agent', async () => {
   const talk = await startTalk(world);
   await talk.turn('Count', delegating({}, { text: LONG }), { permission_mode: 'yolo' });
   await talk.turn('Hello', [{ text: 'Hi.' }], { permission_mode: 'manual' });
@@ -283,7 +283,7 @@ test('the mode of the session is set for every agent, that of a prompt for its o
   await talk.settled(prompt_id);
 });
 
-test('in the foreground it stands in the snapshot until the next turn', async () => {
+test('in the foreground it is in the snapshot until the next turn', async () => {
   const talk = await startTalk(world);
   const held = world.model.enqueue({ calls: [agentCall({ subagent_type: 'plan' }, 'call_plan')] });
   await talk.prompt('Count');
@@ -316,7 +316,7 @@ test('in the foreground it stands in the snapshot until the next turn', async ()
   expect(await shown()).toEqual([]);
 });
 
-test('a filter on main shows that it lives and ends, and nothing of its own', async () => {
+test('a filter on main passes its creation and end, and none of its other events', async () => {
   const talk = await startTalk(world);
   const client = await world.watch(talk.session.id);
   await client.send({
@@ -335,7 +335,7 @@ test('a filter on main shows that it lives and ends, and nothing of its own', as
   expect(client.frames.some(({ type }) => type === 'subagent.completed')).toBe(true);
 });
 
-test('transcripts show its run in the caller, and its turns in its own', async () => {
+test('its run is in the transcript of the caller, its turns in its own', async () => {
   const talk = await startTalk(world);
   await talk.turn('Count', delegating({}, { text: LONG }));
   const taskId = await taskOf(talk);
@@ -358,7 +358,7 @@ test('transcripts show its run in the caller, and its turns in its own', async (
 });
 
 describe('after a crash', () => {
-  test('what ran is over, told in order, and a subagent goes on when it is resumed', async () => {
+  test('running calls are settled, in order, and a resumed subagent continues', async () => {
     const talk = await startTalk(world);
     const asks: Script = { calls: [call('Bash', { command: 'cat a.txt' }, 'call_cat')] };
     await talk.prompt('Count', [{ calls: [agentCall({}, 'call_agent')] }, asks], { permission_mode: 'manual' });
@@ -367,7 +367,7 @@ describe('after a crash', () => {
     const home = await crashedHome(world.server.home, talk.session);
     const server = await startServer({ home });
     try {
-      // Loaded and settled: so what a client gets is all replay.
+      // The session is loaded and settled, so the client receives only replayed events.
       await server.api('GET', `${talk.path}/prompts`);
       const client = await connect(server);
       await client.send({
@@ -407,7 +407,7 @@ describe('after a crash', () => {
     }
   });
 
-  test('one in the background is lost, and its caller is told with the next prompt', async () => {
+  test('a background subagent is lost, and its caller is informed with the next prompt', async () => {
     const talk = await startTalk(world);
     world.model.enqueue({ calls: [agentCall({ run_in_background: true })] });
     const held = [world.model.enqueue({ text: LONG, hold: true }), world.model.enqueue({ text: LONG, hold: true })];
@@ -431,7 +431,7 @@ describe('after a crash', () => {
       const { data: page } = await server.api('GET', `${talk.path}/transcript?agent_id=main`);
       expect(page).toMatchObject({ tasks: [{ taskId, state: 'lost', detached: true }] });
       expect((await server.api('GET', talk.path)).data).toMatchObject({ busy: false });
-      // No turn begins with the notice: the next prompt brings it.
+      // The notice opens no turn: it precedes the next prompt.
       const { length } = world.model.requests;
       world.model.enqueue({ text: 'I see.' });
       await server.api('POST', `${talk.path}/prompts`, { content: [{ type: 'text', text: 'Go on' }] });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** What the requests of a member are answered with, by its item, one after the other; then with a word. Those of the main agent come from the queue. */
+/** Answers to a member's requests by its item, in order, then a text; those to the main agent are queued. */
 let fates: Record<string, Script[]>;
 beforeEach(() => {
   fates = {};
@@ -44,13 +44,13 @@ const transcript = async (talk: Talk, agent = 'main') =>
 const markers = async (talk: Talk) =>
   (await transcript(talk)).items.flatMap((item) => (item.kind === 'marker' ? [item] : []));
 const begun = (talk: Talk) => talk.all('subagent.started').length;
-/** So many ms pass, once somebody waits for just them. */
+/** Advances the clock by `ms`, when a timeout of exactly this duration is pending. */
 async function pass(ms: number): Promise<void> {
   await expect.poll(() => clock.waits(), { interval: 1 }).toContain(ms);
   clock.advance(ms);
 }
 
-test('the variable bounds how many run, and a value that is no number of them fails the call', async () => {
+test('the variable limits concurrency, and an invalid value fails the call', async () => {
   const talk = await startTalk(world);
   env = { ...process.env, SERVICE_CODE_AGENT_SWARM_MAX_CONCURRENCY: '0' };
   const { results } = await talk.turn('Look', [{ calls: [over(2)] }, { text: 'Done.' }]);
@@ -68,7 +68,7 @@ test('the variable bounds how many run, and a value that is no number of them fa
   );
 });
 
-test('an abort keeps what was found; what was not can go on later, together with something new', async () => {
+test('an abort keeps completed results; the others can be resumed later, together with a new member', async () => {
   const talk = await startTalk(world);
   fates = { 'item-2': [{ hang: true }], 'item-3': [limited] };
   await talk.prompt('Look', [{ calls: [over(6)] }]);
@@ -100,7 +100,7 @@ test('an abort keeps what was found; what was not can go on later, together with
   for (const task of tasks) expect(task).not.toHaveProperty('error');
 });
 
-test('a server that dies in the middle of a swarm leaves it settled, and its members can go on', async () => {
+test('a killed server leaves a swarm settled, and its members can be resumed', async () => {
   const talk = await startTalk(world);
   fates = { 'item-2': [{ hang: true }], 'item-3': [limited] };
   await talk.prompt('Look', [{ calls: [over(3)] }]);
@@ -141,7 +141,7 @@ test('a server that dies in the middle of a swarm leaves it settled, and its mem
   }
 });
 
-test('swarm mode is switched by the profile: status, facts, transcript and forks show it, an undo leaves it', async () => {
+test('swarm mode is switched by the profile: status, events, transcript and forks have it, an undo does not revert it', async () => {
   const talk = await startTalk(world);
   const set = (on: boolean) => world.ok('POST', `${talk.path}/profile`, { agent_config: { swarm_mode: on } });
   await talk.turn('hi', [{ text: 'Hi.' }]);
@@ -152,7 +152,7 @@ test('swarm mode is switched by the profile: status, facts, transcript and forks
       .filter(({ type, payload }) => type === 'agent.status.updated' && 'swarmMode' in payload)
       .map(({ payload }) => payload.swarmMode);
   await expect.poll(told).toEqual([true, false, true]);
-  // Nothing durable tells of it.
+  // Swarm mode has no durable event.
   expect((await world.snapshot(talk.session.id)).as_of_seq).toBe(as_of_seq);
   expect((await transcript(talk)).meta).toMatchObject({ modes: { swarm: { trigger: 'manual' } } });
   expect((await markers(talk)).map(({ marker }) => marker)).toEqual(['swarm.enter', 'swarm.exit', 'swarm.enter']);
@@ -182,7 +182,7 @@ test('swarm mode is switched by the profile: status, facts, transcript and forks
   expect(await talk.status()).toMatchObject({ swarm_mode: false });
 });
 
-test('a swarm of twelve behind a provider that has no room: pace, backoff, and the table of what came out', async () => {
+test('a swarm of twelve at a rate-limited provider: pace, backoff, and the table of results', async () => {
   const talk = await startTalk(world);
   fates = {
     'item-6': [limited, limited],

@@ -1,4 +1,4 @@
-/** What configuration decides about tasks, and what nobody has configured: time-outs, grace, the end of the server. */
+/** Task settings and their defaults: time-outs, grace period, stopping the server. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -31,7 +31,7 @@ async function started(talk: Talk, command: string) {
   return pidSchema.parse(talk.all('task.started').at(-1)?.payload.info);
 }
 
-test('bash_auto_background_on_timeout: false kills a command at its time-out; a detach gives it bash_task_timeout_s', async () => {
+test('bash_auto_background_on_timeout: false kills a command at its time-out; a detach applies bash_task_timeout_s', async () => {
   const talk = await begin({ bash_auto_background_on_timeout: false, bash_task_timeout_s: 77 });
   const { results } = await talk.turn('go', [
     { calls: [call('Bash', { command: 'echo so far; sleep 30', timeout: 1 })] },
@@ -53,7 +53,7 @@ test('bash_auto_background_on_timeout: false kills a command at its time-out; a 
 describe('keep_alive_on_exit', () => {
   const works = (name: string) => `echo $$ > ${name}.pid; until test -e go; do sleep 0.02; done; echo done > ${name}`;
 
-  test('leaves what began in the background running; it is lost, told at the load, and no turn begins', async () => {
+  test('lets background commands run; they are lost, reported when the session is loaded, and open no turn', async () => {
     const talk = await begin({ keep_alive_on_exit: true });
     const { taskId, pid } = await started(talk, works('kept'));
     await talk.prompt('wait', [{ calls: [call('Bash', { command: works('moved') })] }]);
@@ -84,7 +84,7 @@ describe('keep_alive_on_exit', () => {
     await expect.poll(() => textOf('kept')).toBe('done\n');
   });
 
-  test('is off unless configured: the end of the server is that of every command', async () => {
+  test('is off by default: stopping the server kills every command', async () => {
     const talk = await begin({});
     const { taskId, pid } = await started(talk, works('kept'));
     await world.restart();
@@ -100,7 +100,7 @@ describe('keep_alive_on_exit', () => {
   });
 });
 
-test('a stubborn command is waited for until its grace time is over, 5 s unless configured, and 2 s more', async () => {
+test('a stubborn command is awaited for its grace period, 5 s by default, and 2 s more', async () => {
   const clock = manualClock();
   const talk = await begin({}, { clock });
   const { taskId, pid } = await started(talk, `trap '' TERM; touch ready; while :; do sleep 0.05; done`);

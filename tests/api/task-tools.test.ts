@@ -1,4 +1,4 @@
-/** What the model does with its tasks: list, read, stop, wait; and questions that nobody waits for. */
+/** Task tools of the model: list, read, stop, wait; and questions in the background. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 let gates = 0;
-/** A command that runs until its gate is opened. */
+/** A command that runs until its gate file is created. */
 function gated(after = ':') {
   const gate = join(world.project, `tool-gate-${(gates += 1)}`);
   return { command: `until test -e ${gate}; do sleep 0.01; done; ${after}`, open: () => writeFile(gate, '') };
@@ -25,20 +25,20 @@ function gated(after = ':') {
 const inBackground = (command: string, description = 'Build it') =>
   call('Bash', { command, description, run_in_background: true });
 
-/** A turn that starts these in the background; their ids. */
+/** Runs a turn that starts these commands in the background; returns their ids. */
 async function started(talk: Talk, ...commands: string[]): Promise<string[]> {
   const calls = commands.map((command, at) => inBackground(command, `Task ${at}`));
   const { results } = await talk.turn('go', [{ calls }, { text: 'Started.' }]);
   return results.map(({ output }) => /^task_id: (\S+)/.exec(output)?.[1] ?? expect.unreachable(output));
 }
 
-/** The result of one call in a turn of its own. */
+/** The result of a single call in its own turn. */
 async function result(talk: Talk, name: string, args: object) {
   const { results } = await talk.turn('go', [{ calls: [call(name, args)] }, { text: 'Done.' }]);
   return results[0] ?? expect.unreachable('no result');
 }
 
-/** What `end` ends is told of in a turn of its own. */
+/** Ends tasks with `end` and waits for the turn that reports it. */
 async function endedBehind(talk: Talk, end: () => unknown): Promise<void> {
   world.model.enqueue({ text: 'I see.' });
   const turns = talk.all('turn.ended').length;
@@ -46,12 +46,12 @@ async function endedBehind(talk: Talk, end: () => unknown): Promise<void> {
   await talk.nth('turn.ended', turns + 1);
 }
 
-/** Everything that the model was told of so far, in its last request. */
+/** Text of all messages of the last request. */
 const told = () => wireMessages(world, -1).map(wireText).join('\n');
 const stopAll = (talk: Talk) => world.ok('POST', `/sessions/${talk.session.id}:archive`);
 
 describe('TaskList and TaskOutput', () => {
-  test('show what runs, and what has ended only when asked for', async () => {
+  test('list running tasks, and ended ones only on request', async () => {
     const talk = await startTalk(world);
     expect((await result(talk, 'TaskList', {})).output).toBe('No task is running.');
     expect((await result(talk, 'TaskList', { active_only: false })).output).toBe('There are no tasks.');
@@ -79,7 +79,7 @@ describe('TaskList and TaskOutput', () => {
     await stopAll(talk);
   });
 
-  test('the output is the end of what the file holds', async () => {
+  test('return the last part of the output file', async () => {
     const talk = await startTalk(world);
     const { command, open } = gated('seq 1 20000');
     const [id = ''] = await started(talk, command);
@@ -95,7 +95,7 @@ describe('TaskList and TaskOutput', () => {
     });
   });
 
-  test('a task that did not complete says why', async () => {
+  test('report why a task did not complete', async () => {
     const talk = await startTalk(world);
     const failing = gated('exit 3');
     const slow = { command: 'sleep 30', description: 'Slow', run_in_background: true, timeout: 1 };
@@ -123,11 +123,11 @@ describe('TaskList and TaskOutput', () => {
     }
   });
 
-  test('of a subagent it is what that said at its end, also after a restart', async () => {
+  test('return the last message of a subagent, also after a restart', async () => {
     const talk = await startTalk(world);
     const task = { prompt: 'Count', description: 'count words', subagent_type: 'plan', run_in_background: true };
     world.model.enqueue({ calls: [call('Agent', task)] });
-    // Either may ask first.
+    // Either agent may send its request first.
     const held = [world.model.enqueue({ text: 'Two.', hold: true }), world.model.enqueue({ text: 'Two.', hold: true })];
     const { prompt_id } = await talk.prompt('go');
     await Promise.all(held.map(({ sent }) => sent));
@@ -147,7 +147,7 @@ describe('TaskList and TaskOutput', () => {
     expect(await read(await resumeTalk(world, talk.session))).toBe(output);
   });
 
-  test.each([['TaskOutput'], ['TaskStop'], ['WaitFor']])('%s of an id that is a path, or of nobody', async (name) => {
+  test.each([['TaskOutput'], ['TaskStop'], ['WaitFor']])('%s refuses paths and unknown ids', async (name) => {
     const talk = await startTalk(world);
     for (const task_id of ['../../../../server.token', 'bash-00000000', 'constructor']) {
       const { output, isError } = await result(talk, name, { task_id, ...(name === 'WaitFor' ? { timeout: 1 } : {}) });
@@ -158,7 +158,7 @@ describe('TaskList and TaskOutput', () => {
 });
 
 describe('TaskStop', () => {
-  test('ends a task without telling of it; one that has ended stays as it is', async () => {
+  test('stops a task without a notification; an ended one is unchanged', async () => {
     const talk = await startTalk(world);
     const [id = ''] = await started(talk, 'sleep 60');
     const stopped = await result(talk, 'TaskStop', { task_id: id, reason: 'no longer needed' });
@@ -175,12 +175,12 @@ describe('TaskStop', () => {
 });
 
 describe('WaitFor', () => {
-  test('without a task there is nothing to wait for', async () => {
+  test('without a task returns immediately', async () => {
     const talk = await startTalk(world);
     expect((await result(talk, 'WaitFor', { timeout: 60 })).output).toMatch(/^wait_status: no_tasks\n/);
   });
 
-  test('ends with the first end of all that run, and what it tells is not told again', async () => {
+  test('settles with the first end of any task, which is not reported again', async () => {
     const talk = await startTalk(world);
     const { command, open } = gated('printf done');
     const [first = '', second = ''] = await started(talk, command, 'sleep 60');
@@ -200,7 +200,7 @@ describe('WaitFor', () => {
     await stopAll(talk);
   });
 
-  test('for one of them, tells of the others that ended meanwhile; none is told again', async () => {
+  test('for one task also reports others that ended meanwhile; none is reported again', async () => {
     const talk = await startTalk(world);
     const [one, other] = [gated('printf one'), gated('printf other; exit 4')];
     const [first = '', second = '', third = ''] = await started(talk, one.command, other.command, 'sleep 60');
@@ -226,7 +226,7 @@ describe('WaitFor', () => {
     await stopAll(talk);
   });
 
-  test('reaches its time without an error; an ended task is reported at once', async () => {
+  test('times out without an error; an ended task is reported immediately', async () => {
     const talk = await startTalk(world);
     const { command, open } = gated();
     const [id = ''] = await started(talk, command);
@@ -242,7 +242,7 @@ describe('WaitFor', () => {
     );
   });
 
-  test('an abort ends it; the tasks go on', async () => {
+  test('is settled by an abort; the tasks continue', async () => {
     const talk = await startTalk(world);
     const [id = ''] = await started(talk, 'sleep 60');
     const { prompt_id } = await talk.prompt('wait', [{ calls: [call('WaitFor', { timeout: 60 })] }]);
@@ -262,7 +262,7 @@ test.each([
   ['Bash', { command: 'sleep 63' }],
   ['Agent', { prompt: 'Count', subagent_type: 'plan' }],
   ['AskUserQuestion', { questions: [{ question: 'Which?', options: [{ label: 'A' }, { label: 'B' }] }] }],
-])('no more start in the background than are allowed: %s', async (name, args) => {
+])('the limit of background tasks is enforced: %s', async (name, args) => {
   const talk = await startTalk(world);
   await started(talk, 'sleep 60', 'sleep 61', 'sleep 62');
   const background = { description: 'More', run_in_background: true, background: true };
@@ -313,7 +313,7 @@ describe('a question in the background', () => {
     expect(await read(talk, id)).toMatchObject({ status: 'completed', output_preview: '{"answers":{"Which?":"A"}}' });
   });
 
-  test('dismissed, it completes too', async () => {
+  test('completes when it is dismissed', async () => {
     const talk = await startTalk(world);
     const { id, path } = await asked(talk);
     world.model.enqueue({ text: 'Well.' });
@@ -325,7 +325,7 @@ describe('a question in the background', () => {
     });
   });
 
-  test('cancelled, its task is cancelled and the question dismissed', async () => {
+  test('is dismissed when its task is cancelled', async () => {
     const talk = await startTalk(world);
     const { id, path } = await asked(talk);
     world.model.enqueue({ text: 'Well.' });

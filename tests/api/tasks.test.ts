@@ -1,4 +1,4 @@
-/** Tasks: commands in the background, and those that a call waits for. */
+/** Tasks: commands in the background and in the foreground. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -21,7 +21,7 @@ const read = async (talk: Talk, id: string, query = '') =>
 const post = (talk: Talk, id: string, action: string) => world.api('POST', `${talk.path}/tasks/${id}:${action}`);
 
 let gates = 0;
-/** A command that runs until its gate is opened. */
+/** A command that runs until its gate file is created. */
 function gated(before = '', after = '') {
   const gate = join(world.project, `gate-${(gates += 1)}`);
   const command = `${before || ':'}; until test -e ${gate}; do sleep 0.01; done; ${after || ':'}`;
@@ -31,7 +31,7 @@ function gated(before = '', after = '') {
 const inBackground = (command: string, more: object = {}) =>
   call('Bash', { command, description: 'Build it', run_in_background: true, ...more });
 
-/** A turn that starts a command in the background and ends; the task's id. */
+/** Runs a turn that starts a command in the background; returns the task's id. */
 async function started(talk: Talk, command: string, more: object = {}): Promise<string> {
   const { results } = await talk.turn('go', [{ calls: [inBackground(command, more)] }, { text: 'Started.' }]);
   const [, id = ''] = /^task_id: (bash-[0-9a-z]{8})\n/.exec(results[0]?.output ?? '') ?? [];
@@ -39,7 +39,7 @@ async function started(talk: Talk, command: string, more: object = {}): Promise<
   return id;
 }
 
-/** A turn whose command is waited for; resolves once it has written something. */
+/** Starts a turn with a foreground command; resolves after its first output. */
 async function waitedFor(talk: Talk, command: string, more: object = {}) {
   const prompt = await talk.prompt('go', [{ calls: [call('Bash', { command, ...more })] }, { text: 'Done.' }]);
   await talk.events.waitFor(({ type }) => type === 'tool.progress');
@@ -48,13 +48,13 @@ async function waitedFor(talk: Talk, command: string, more: object = {}) {
   return { prompt, id: task.id, task };
 }
 
-/** The n-th turn of the session has ended. */
+/** Resolves when the n-th turn of the session has ended. */
 const turnEnded = (talk: Talk, n: number) => talk.nth('turn.ended', n);
 const lastUserText = (n = -1) =>
   wireText(wireMessages(world, n).findLast(({ role }) => role === 'user') ?? { role: '' });
 
 describe('a command in the background', () => {
-  test('is left alone by its turn, and its end opens one', async () => {
+  test('outlives its turn, and its end opens one', async () => {
     const talk = await startTalk(world);
     const { command, open } = gated('printf one', 'printf two');
     const id = await started(talk, command);
@@ -99,7 +99,7 @@ describe('a command in the background', () => {
     expect((await talk.status()).busy).toBe(false);
   });
 
-  test('tells a turn that runs at its next step, and lets it not end before', async () => {
+  test('is reported to a running turn at its next step, which the turn waits for', async () => {
     const talk = await startTalk(world);
     const { command, open } = gated();
     const id = await started(talk, command);
@@ -118,7 +118,7 @@ describe('a command in the background', () => {
     expect(types.slice(notified, notified + 3)).toEqual(['task.notified', 'context.spliced', 'turn.step.started']);
   });
 
-  test('has a turn of its own: a prompt waits for it, or is steered into it', async () => {
+  test('opens its own turn: a prompt is queued, or steered into it', async () => {
     const talk = await startTalk(world);
     const { command, open } = gated();
     await started(talk, command);
@@ -145,7 +145,7 @@ describe('a command in the background', () => {
     ]);
   });
 
-  test('fails with its exit code; what it takes longer than its time ends it', async () => {
+  test('fails with its exit code; exceeding its time-out stops it', async () => {
     const talk = await startTalk(world);
     const no = gated('', 'echo no >&2; exit 3');
     const failing = await started(talk, no.command);
@@ -163,7 +163,7 @@ describe('a command in the background', () => {
 });
 
 describe('cancel', () => {
-  test('of a task in the background: it is told as stopped, which opens a turn', async () => {
+  test('of a background task: it is reported as stopped, which opens a turn', async () => {
     const talk = await startTalk(world);
     const id = await started(talk, 'sleep 60');
     world.model.enqueue({ text: 'As you wish.' });
@@ -187,7 +187,7 @@ describe('cancel', () => {
     });
   });
 
-  test('of a stubborn one takes the grace time', async () => {
+  test('of a stubborn task takes the grace period', async () => {
     const talk = await startTalk(world);
     const id = await started(talk, `trap '' TERM; while :; do sleep 0.05; done`);
     world.model.enqueue({ text: 'As you wish.' });
@@ -196,7 +196,7 @@ describe('cancel', () => {
     await turnEnded(talk, 2);
   });
 
-  test('of one that a call waits for: the call gets an error, the turn goes on, nothing else is told', async () => {
+  test('of a foreground task: the call gets an error, the turn continues, no notification is sent', async () => {
     const talk = await startTalk(world);
     const { prompt, id } = await waitedFor(talk, 'echo so far; sleep 60');
     expect((await post(talk, id, 'cancel')).data).toEqual({ cancelled: true });
@@ -213,7 +213,7 @@ describe('cancel', () => {
 });
 
 describe('detach', () => {
-  test('lets the waiting call go with the output so far; the task keeps its id and is told of later', async () => {
+  test('settles the waiting call with the output so far; the task keeps its id and is reported later', async () => {
     const talk = await startTalk(world);
     const { command, open } = gated('echo so far', 'echo more');
     const { prompt, id } = await waitedFor(talk, command);
@@ -243,7 +243,7 @@ describe('detach', () => {
     expect((await post(talk, id, 'detach')).data).toEqual({ detached: false, status: 'completed' });
   });
 
-  test('happens by itself when a command reaches its time-out', async () => {
+  test('happens automatically when a command reaches its time-out', async () => {
     const talk = await startTalk(world);
     const { command, open } = gated('echo so far');
     const { results } = await talk.turn('go', [
@@ -290,7 +290,7 @@ describe('the endpoints', () => {
     });
   });
 
-  test('the list is filtered by status; what has ended cannot be cancelled, and says how it ended', async () => {
+  test('the list is filtered by status; an ended task cannot be cancelled, and has its outcome', async () => {
     const talk = await startTalk(world);
     const [good, bad] = [gated(), gated('', 'exit 3')];
     const calls = [
@@ -329,7 +329,7 @@ describe('the endpoints', () => {
     await world.ok('POST', `${talk.path}:archive`);
   });
 
-  test('the tail of an output is cut at a character', async () => {
+  test('the tail of an output starts at a character boundary', async () => {
     const talk = await startTalk(world);
     const { command, open } = gated('', 'printf aé😀z');
     const id = await started(talk, command);
@@ -354,7 +354,7 @@ describe('the endpoints', () => {
     }
   });
 
-  test('a cold session has none; loaded again it has those of earlier runs', async () => {
+  test('a cold session has no tasks; loaded again it has those of earlier runs', async () => {
     const talk = await startTalk(world);
     const { command, open } = gated('', 'echo done');
     const done = await started(talk, command);

@@ -1,4 +1,4 @@
-/** The todo list: read, written and cleared by the model, and the reminder of a list that it forgets. */
+/** The todo list: read, written and cleared by the model, and the reminder of an unused list. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { REMIND_AFTER_ANSWERS } from '#server/features/todo-list/todo-list.ts';
 import { callThenText, resumeTalk, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
@@ -18,14 +18,14 @@ const todos = [
 const LISTED = '  [done] Look\n  [in_progress] Think\n  [pending] Act';
 const write = (talk: Talk, list: object[]) => talk.turn('go', callThenText('TodoList', { todos: list }));
 const read = async (talk: Talk) => (await talk.turn('go', callThenText('TodoList', {}))).results[0]?.output;
-/** Whether the last request told the model of its list. */
+/** Whether the last request contains the reminder. */
 const reminder = () =>
   wireMessages(world, -1)
     .map(wireText)
     .findLast((text) => text.includes('todo list was not written'));
 const answer = (talk: Talk) => talk.turn('say something', [{ text: 'Something.' }]);
 
-test('written, read, replaced and cleared, without asking anybody', async () => {
+test('is written, read, replaced and cleared, without approval', async () => {
   const talk = await startTalk(world);
   expect(await read(talk)).toBe('The todo list is empty.');
   expect((await write(talk, todos)).results).toMatchObject([{ output: LISTED, isError: false }]);
@@ -51,14 +51,14 @@ test.each<[string, object]>([
   ['an empty title', { todos: [{ title: '', status: 'done' }] }],
   ['an unknown status', { todos: [{ title: 'Look', status: 'later' }] }],
   ['no list', { todos: 'Look' }],
-])('%s is refused, and the list stays', async (_what, args) => {
+])('%s is refused, and the list is unchanged', async (_what, args) => {
   const talk = await startTalk(world);
   await write(talk, todos);
   expect((await talk.turn('go', callThenText('TodoList', args))).results).toMatchObject([{ isError: true }]);
   expect(await read(talk)).toBe(LISTED);
 });
 
-test('belongs to its session and is there after a restart', async () => {
+test('belongs to its session and survives a restart', async () => {
   const talk = await startTalk(world);
   await write(talk, todos);
   expect(await read(await startTalk(world))).toBe('The todo list is empty.');
@@ -67,10 +67,10 @@ test('belongs to its session and is there after a restart', async () => {
 });
 
 describe('the reminder', () => {
-  test(`comes after ${REMIND_AFTER_ANSWERS} answers without a write, and again after as many`, async () => {
+  test(`is sent after ${REMIND_AFTER_ANSWERS} answers without a write, and again after as many`, async () => {
     const talk = await startTalk(world);
     await write(talk, todos);
-    // The answer behind the write counts.
+    // The answer that follows the write counts, too.
     for (let count = 1; count < REMIND_AFTER_ANSWERS; count++) {
       await answer(talk);
       expect(reminder()).toBeUndefined();
@@ -88,7 +88,7 @@ describe('the reminder', () => {
     expect(reminders()).toBe(2);
   });
 
-  test('does not come for an empty list, nor soon after a write', async () => {
+  test('is not sent for an empty list, nor soon after a write', async () => {
     const talk = await startTalk(world);
     await write(talk, todos);
     for (let count = 0; count < REMIND_AFTER_ANSWERS - 2; count++) await answer(talk);

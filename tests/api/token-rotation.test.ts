@@ -20,7 +20,7 @@ const answersPing = async (client: WsClient, nonce: string) => {
 
 const REPLACED = { code: 4401, reason: 'token replaced' };
 
-it('a rotation closes those that used the old token, however they offered it, and no others', async () => {
+it('a rotation closes those that used the old token, in any form, and no others', async () => {
   const { server } = world;
   const old = await connect(server);
   const oldPage = await connect(server, { token: null, protocols: [`service-code.bearer.${server.token}`] });
@@ -29,7 +29,7 @@ it('a rotation closes those that used the old token, however they offered it, an
   const token = await rotateToken(server.home);
   const rotated = await connect({ url: server.url, token });
   expect([await old.closed, await oldPage.closed]).toEqual([REPLACED, REPLACED]);
-  // The next rotation closes the one that was opened after this one; the check of both is the same.
+  // The next rotation closes `rotated`; the check that closes it covers the password connections, too.
   await rotateToken(server.home);
   await answersPing(rotated, 'before the next check');
   expect(await rotated.closed).toEqual(REPLACED);
@@ -39,7 +39,7 @@ it('a rotation closes those that used the old token, however they offered it, an
   await pageWithPassword.close();
 });
 
-it('terminals stay without the viewers that used the old token, whose input is no longer taken', async () => {
+it('terminals continue without the viewers that used the old token, whose input is ignored', async () => {
   const { server } = world;
   const { id } = await world.session();
   const terminal = await openTerminal(world, id);
@@ -48,7 +48,7 @@ it('terminals stay without the viewers that used the old token, whose input is n
   await stolen.send('attach');
   await stolen.send('input', { data: 'echo one-$((1+1))\n' });
   await stolen.until(/one-2/);
-  // It does not take part in the closing, and sends on.
+  // A client that does not answer the close and keeps sending.
   thief.pause();
   const token = await rotateToken(server.home);
   expect(await old.closed).toEqual(REPLACED);
@@ -65,7 +65,7 @@ it('terminals stay without the viewers that used the old token, whose input is n
   await rotated.close();
 });
 
-it('with keepConnections nothing is closed, until the next rotation without it', async () => {
+it('keepConnections closes none, until the next rotation without it', async () => {
   const { server } = world;
   const client = await connect(server);
   const second = await rotateToken(server.home, { keepConnections: true });
@@ -74,7 +74,7 @@ it('with keepConnections nothing is closed, until the next rotation without it',
     status: 401,
   });
   const third = await rotateToken(server.home);
-  // The one from before the second token is closed by the third.
+  // The third token also closes the connection that is older than the second.
   expect([await rotated.closed, await client.closed]).toEqual([REPLACED, REPLACED]);
   const last = await connect({ url: server.url, token: third });
   await answersPing(last, 'still here');

@@ -15,11 +15,11 @@ afterAll(() => world.close());
 const file = (name: string) => join(world.project, name);
 const yolo = { permission_mode: 'yolo' };
 
-/** One response with these calls, then the end. */
+/** Runs one response with these calls, then completes the turn. */
 const run = (talk: Talk, calls: ScriptedCall[], more: Record<string, unknown> = yolo) =>
   talk.turn('go', [{ calls }, { text: 'Done.' }], more);
 
-/** What happened to the calls, in order: `+id` started, `id` or `!id` ended. */
+/** Events of the calls in order: `+id` started, `id` ended, `!id` failed. */
 function course(talk: Talk): string[] {
   return talk.events.durable(talk.session.id).flatMap(({ type, payload }) => {
     if (type === 'tool.call.started') return [`+${String(payload.toolCallId)}`];
@@ -52,12 +52,12 @@ describe('preflight', () => {
     expect(started).not.toHaveProperty('description');
     expect(started).not.toHaveProperty('display');
     expect(wireText(toolMessages()[0] ?? { role: '' })).toMatch(/^<system>ERROR/);
-    // The request repeats the model's own bytes.
+    // The request repeats the model's bytes.
     const sent = wireMessages(world, -1).find(({ tool_calls }) => tool_calls)?.tool_calls?.[0]?.function.arguments;
     if (typeof args === 'object') expect(sent).toBe(JSON.stringify(args));
   });
 
-  test('a call without arguments is one with none', async () => {
+  test('a call without arguments has empty arguments', async () => {
     const talk = await startTalk(world);
     const { results } = await run(talk, [{ name: 'Glob' }, { name: 'Read', args: 'null' }]);
     expect(results.map(({ isError }) => isError)).toEqual([true, true]);
@@ -117,8 +117,8 @@ describe('label and display', () => {
   });
 });
 
-describe('side by side', () => {
-  test('reads overlap; results come as they finish, and go to the model in call order', async () => {
+describe('concurrency', () => {
+  test('reads overlap; results are published as they finish, and sent to the model in call order', async () => {
     await writeFile(file('many.txt'), 'word\n'.repeat(200_000));
     const talk = await startTalk(world);
     // The search takes longer than the read.
@@ -132,7 +132,7 @@ describe('side by side', () => {
     expect(toolMessages().map(({ tool_call_id }) => tool_call_id)).toEqual(['call_1', 'call_2']);
   });
 
-  test('writes of the same file run one after the other, in call order; other files do not wait', async () => {
+  test('writes of the same file run sequentially, in call order; other files do not wait', async () => {
     const talk = await startTalk(world);
     const append = (path: string, content: string) => call('Write', { path, content, mode: 'append' });
     const { results } = await run(talk, [
@@ -147,7 +147,7 @@ describe('side by side', () => {
     expect(ends.filter((id) => id !== 'call_3')).toEqual(['call_1', 'call_2', 'call_4']);
   });
 
-  test('a command runs alone', async () => {
+  test('a command runs exclusively', async () => {
     const talk = await startTalk(world);
     await run(talk, [
       call('Bash', { command: 'sleep 0.1; echo first > order.txt' }),
@@ -158,7 +158,7 @@ describe('side by side', () => {
     expect(toolMessages().map(wireText)[2]).toContain('first');
   });
 
-  test('a call whose plan fails harms no other', async () => {
+  test('a call that fails to prepare does not affect others', async () => {
     const talk = await startTalk(world);
     const { results } = await run(talk, [
       call('Read', { path: 'a.txt' }),
@@ -174,7 +174,7 @@ describe('side by side', () => {
 });
 
 describe('equal calls in one response', () => {
-  test('run once and share the result, right behind the first', async () => {
+  test('run a single time and share the result, right after the first', async () => {
     const talk = await startTalk(world);
     const touch = (id: string, args: unknown) => call('Bash', args, id);
     const command = 'echo x >> once.txt; wc -l < once.txt';
@@ -188,7 +188,7 @@ describe('equal calls in one response', () => {
     expect(results.map(({ output }) => output)).toEqual(['1\n', '1\n', '1\n', 'other\n']);
   });
 
-  test('are asked for once, also when the answer is no', async () => {
+  test('need a single approval, also if it is rejected', async () => {
     const talk = await startTalk(world);
     const same = { command: 'echo asked' };
     const turn = run(talk, [call('Bash', same), call('Bash', same), call('Read', { path: 'a.txt' })], {});
@@ -213,7 +213,7 @@ describe('call ids', () => {
     expect(new Set(deltas.map(({ payload }) => payload.toolCallId))).toEqual(new Set(['same', 'same__2', 'same__3']));
   });
 
-  test('that are missing are made', async () => {
+  test('that are missing are generated', async () => {
     const talk = await startTalk(world);
     const { results } = await run(talk, [{ name: 'Read', args: { path: 'a.txt' }, id: null }]);
     expect(results[0]?.toolCallId).toMatch(/^call_[0-9A-HJKMNP-TV-Z]{26}$/);
@@ -221,14 +221,14 @@ describe('call ids', () => {
 });
 
 describe('the repeat guard', () => {
-  /** One call a step, the same every time, until the turn ends. */
+  /** Repeats the same call in each step until the turn ends. */
   async function repeated(name: string, args: unknown, times: number) {
     const talk = await startTalk(world);
     const steps = Array.from({ length: times }, () => ({ calls: [call(name, args)] }));
     return talk.turn('loop', [...steps, ...(times < 12 ? [{ text: 'Enough.' }] : [])], yolo);
   }
 
-  test('reminds more and more strongly and stops the turn at the twelfth', async () => {
+  test('sends increasingly strong reminders and stops the turn at the twelfth', async () => {
     const { results, ended, frames } = await repeated('Read', { path: 'a.txt' }, 12);
     const reminders = results.map(({ output }) => /<system-reminder>\n([^]+)\n<\/system-reminder>$/.exec(output)?.[1]);
     const kinds = reminders.map((text) => text?.replace(/^.*in a row\. /, ''));
@@ -241,14 +241,14 @@ describe('the repeat guard', () => {
     expect(frames.filter(({ type }) => type === 'turn.step.completed').at(-1)?.payload.finishReason).toBe('end_turn');
   });
 
-  test('counts calls that are refused, too', async () => {
+  test('counts refused calls, too', async () => {
     const { results, ended } = await repeated('Teleport', {}, 12);
     expect(results).toHaveLength(12);
     expect(results[11]?.output).toContain('system-reminder');
     expect(ended.reason).toBe('completed');
   });
 
-  test('another call in between, and a new turn, begin a new count', async () => {
+  test('restarts the count after another call, and in a new turn', async () => {
     const talk = await startTalk(world);
     const read = { calls: [call('Read', { path: 'a.txt' })] };
     const other = { calls: [call('Read', { path: 'a.txt', n_lines: 1 })] };
@@ -266,7 +266,7 @@ describe('the stale-file guard', () => {
     return name;
   };
 
-  test.each(['manual', 'yolo', 'auto'])('a file that was not read is not changed, in mode %s', async (mode) => {
+  test.each(['manual', 'yolo', 'auto'])('refuses to change a file that was not read, in mode %s', async (mode) => {
     const name = await fresh(`unread-${mode}.txt`);
     const talk = await startTalk(world);
     const { results } = await run(talk, [edit(name, 'old', 'new'), call('Write', { path: name, content: 'x' })], {
@@ -279,7 +279,7 @@ describe('the stale-file guard', () => {
     expect(await readFile(file(name), 'utf8')).toBe('old\n');
   });
 
-  test('a read earlier in the response counts, a partial one, too; a search does not', async () => {
+  test('accepts an earlier, even partial, read of the same response; not a search', async () => {
     const name = await fresh('same-response.txt', 'old\ntwo\n');
     const talk = await startTalk(world);
     const read = call('Read', { path: name, n_lines: 1 });
@@ -294,7 +294,7 @@ describe('the stale-file guard', () => {
     expect(await readFile(file(name), 'utf8')).toBe('new\ntwo\n');
   });
 
-  test("the agent's own writes count; others' changes need a new read", async () => {
+  test("accepts the agent's own writes; others' changes need a new read", async () => {
     const talk = await startTalk(world);
     await run(talk, [call('Write', { path: 'own.txt', content: 'old\n' })]);
     expect((await run(talk, [edit('own.txt', 'old', 'new')])).results[0]?.isError).toBe(false);
@@ -304,7 +304,7 @@ describe('the stale-file guard', () => {
     expect((await run(talk, [edit('own.txt', 'new', 'newer')])).results[0]?.isError).toBe(false);
   });
 
-  test('is looked at again after an approval that took its time', async () => {
+  test('checks again after a slow approval', async () => {
     const outside = join(dirname(world.project), 'waited.txt');
     await writeFile(outside, 'old\n');
     const talk = await startTalk(world);
@@ -338,14 +338,14 @@ describe('the stale-file guard', () => {
 });
 
 describe('results', () => {
-  test('a long one is cut', async () => {
+  test('a long one is truncated', async () => {
     const talk = await startTalk(world);
     const { results } = await run(talk, [call('Bash', { command: 'seq 1 20000' })]);
     expect(results[0]?.output).toMatch(/^1\n2\n[^]*\[\.\.\.truncated\]/);
     expect(results[0]?.output.length).toBeLessThan(51_000);
   });
 
-  test('an empty one says so', async () => {
+  test('an empty one has a text that mentions it', async () => {
     const talk = await startTalk(world);
     const { results } = await run(talk, [call('Bash', { command: 'true' })]);
     expect(results[0]?.output.trim()).not.toBe('');
@@ -358,7 +358,7 @@ describe('results', () => {
     expect(results[0]).toMatchObject({ isError: true, output: expect.stringMatching(/^out\nerr\n.*3$/s) });
   });
 
-  test('progress is shown while a command runs, and in the snapshot', async () => {
+  test('progress is published while a command runs, and is in the snapshot', async () => {
     const talk = await startTalk(world);
     const go = join(world.project, `go-${talk.session.id}`);
     const command = `echo begun; while [ ! -e ${go} ]; do sleep 0.02; done; echo over`;

@@ -22,11 +22,11 @@ const tasks = ['TaskList', 'TaskOutput', 'WaitFor', 'TaskStop'];
 const modes = ['EnterPlanMode', 'ExitPlanMode', 'Agent', 'AgentSwarm'];
 const cron = ['CronCreate', 'CronDelete', 'CronList'];
 const others = ['FetchURL', 'TodoList', 'AskUserQuestion', ...modes, ...tasks, ...goals, ...cron];
-/** The last is there for models that load tools. */
+/** The last one is for models that load tools dynamically. */
 const all = [...core, ...others, 'select_tools'];
 const without = (...names: string[]) => all.filter((name) => name !== 'select_tools' && !names.includes(name));
 
-test('nothing is listed before a session is live, for an unknown one, or for a cold one', async () => {
+test('is empty before a session is live, for an unknown one, or for a cold one', async () => {
   expect(await tools()).toEqual([]);
   expect(await tools('?session_id=none')).toEqual([]);
   const { id } = await world.session();
@@ -39,7 +39,7 @@ test('nothing is listed before a session is live, for an unknown one, or for a c
   });
 });
 
-test('the built-in tools, with the text the model gets and in its order', async () => {
+test('has the built-in tools, with their descriptions for the model and in its order', async () => {
   const talk = await startTalk(world);
   const query = `?session_id=${talk.session.id}`;
   const listed = await tools(query);
@@ -54,7 +54,7 @@ test('the built-in tools, with the text the model gets and in its order', async 
   }
 });
 
-test('listing binds nothing; a bound agent shows the verdict of the policy, right after the reply', async () => {
+test('binds no agent; for a bound agent it has the verdict of the policy, right after the reply', async () => {
   const talk = await startTalk(world);
   const query = `?session_id=${talk.session.id}`;
   expect(await active(query)).toEqual(all);
@@ -68,7 +68,7 @@ test('listing binds nothing; a bound agent shows the verdict of the policy, righ
   await talk.settled('p1');
 });
 
-test('without a session the one created last counts', async () => {
+test('without a session uses the one created last', async () => {
   const first = await startTalk(world);
   await first.turn('go', [{ text: 'ok' }], { disabled_tools: all });
   const second = await startTalk(world);
@@ -78,7 +78,7 @@ test('without a session the one created last counts', async () => {
   expect(await active('')).toContain('Read');
 });
 
-test('a cold session that was created last is not skipped for a live one; an archived one is', async () => {
+test('uses the last created session even if it is cold, but skips archived ones', async () => {
   const older = await startTalk(world);
   const { id: newest } = await world.session();
   expect(await active('')).toEqual(all);

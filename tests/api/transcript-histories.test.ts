@@ -1,4 +1,4 @@
-/** 20 random sessions through a real server: who follows one, who reads it late and who reads its file see the same. */
+/** 20 random sessions through a real server: followers, late readers and file readers see the same transcript. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { userMessagesSchema, type RosterEntry } from '#schema/transcript.ts';
 import { applyOps } from '#server/transcript/reducer/apply.ts';
@@ -16,7 +16,7 @@ const SESSIONS = 20;
 const TURNS = 4;
 
 let world: World;
-/** Answers of the turn that runs, and the one that waits for more. */
+/** Answers of the running turn, and those that are held. */
 let answers: Script[] = [];
 const held: ScriptHandle[] = [];
 beforeAll(async () => {
@@ -73,7 +73,7 @@ const calls: ((random: Random) => NonNullable<Script['calls']>[number])[] = [
 ];
 const options = [{ label: 'A' }, { label: 'B', description: 'the other' }];
 
-/** The answers of a turn; most end it. */
+/** The answers of a turn; most complete it. */
 function scripts(random: Random): Script[] {
   const steps: Script[] = [];
   const fate = random();
@@ -92,7 +92,7 @@ function scripts(random: Random): Script[] {
   return [...steps, { ...(random() < 0.3 ? { thinking: 'So.' } : {}), text, ...(hold ? { hold } : {}) }];
 }
 
-/** Runs a turn to its end: what is asked is answered, what hangs is cut short or gets more to do. */
+/** Runs a turn to its end: answers interactions, aborts or steers a held answer. */
 async function runTurn(id: string, client: WsClient, random: Random, follower: Follower): Promise<void> {
   answers = scripts(random);
   held.length = 0;
@@ -126,7 +126,7 @@ async function runTurn(id: string, client: WsClient, random: Random, follower: F
   }
 }
 
-/** What a client sets between two turns. */
+/** Changes settings between two turns, as a client would. */
 async function setSomething(id: string, random: Random): Promise<void> {
   const set = (agent_config: object) => world.ok('POST', `/sessions/${id}/profile`, { agent_config });
   if (random() < 0.3) await set({ plan_mode: random() < 0.5 });

@@ -1,4 +1,4 @@
-/** Transcripts of sessions with markers and several agents, and over the lives of a session. */
+/** Transcripts of sessions with markers and several agents, and over reloads of a session. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ import { canonical, stateOfPage } from '#support/transcripts.ts';
 import { opsOf, pageOf } from '#support/transcript-follower.ts';
 import { startWorld, type World } from '#support/world.ts';
 
-/** The clock of the machine, but for what is due in minutes: that a test calls. */
+/** The machine's clock, except for timeouts of minutes, which `skip` calls. */
 function skippingClock() {
   let skipped = 0;
   const due = new Set<() => void>();
@@ -59,14 +59,14 @@ const sameAs = (one: TranscriptPage, other: TranscriptPage) => {
   expect(one.agents).toEqual(other.agents);
 };
 
-/** Ends what is above 30 minutes unused, in the server that runs. */
+/** Skips the 30 minutes after which the server unloads the unused session. */
 async function unloaded(): Promise<void> {
   await talk.events.close();
   skip(31);
   await expect.poll(loaded).toBe(false);
 }
 
-/** A session with markers in front of its turns, between them and behind them. */
+/** Creates a session with markers before, between and after its turns. */
 async function marked(): Promise<void> {
   await control({ plan_mode: true });
   await control({ plan_mode: false });
@@ -78,11 +78,11 @@ async function marked(): Promise<void> {
 }
 const MARKED = ['plan.enter', 'plan.exit', 't0', 'plan.enter', 't1', 't2', 'plan.exit'];
 
-/** A session in which a subagent worked, a task ended, and somebody steered. */
+/** Creates a session with a subagent, an ended task and a steered prompt. */
 async function worked(): Promise<void> {
   const agent = call('Agent', { prompt: 'Count the words', description: 'count words' });
   await talk.turn('Count', [{ calls: [agent] }, { text: 'The files hold two words. '.repeat(12) }, { text: 'Done.' }]);
-  // The end of the task opens a turn; nobody typed it.
+  // The end of the task opens a turn without a user prompt.
   const gate = join(world.project, `gate-${id}`);
   const job = call('Bash', {
     command: `until test -e ${gate}; do sleep 0.01; done; echo built`,
@@ -105,7 +105,7 @@ async function worked(): Promise<void> {
 }
 
 describe('pages of any size', () => {
-  it('have each item once and in order, the head with the oldest', async () => {
+  it('have each item exactly once and in order, the head with the oldest', async () => {
     await marked();
     const whole = (await pageOf(world, id, 'main', { page_size: 100 })).items;
     expect(shown(whole)).toEqual(MARKED);
@@ -131,15 +131,15 @@ describe('pages of any size', () => {
     expect(shown((await pageOf(world, id, 'main', { before_turn: 't0' })).items)).toEqual(['plan.enter', 'plan.exit']);
   });
 
-  it('of a session without a turn have the head alone', async () => {
+  it('of a session without a turn have only the head', async () => {
     await control({ plan_mode: true });
     expect(await pageOf(world, id)).toMatchObject({ items: [{ marker: 'plan.enter' }], has_more: false });
     expect((await pageOf(world, id, 'main', { after_turn: 't0' })).items).toEqual([]);
   });
 });
 
-describe('what opened turns', () => {
-  it('is what somebody typed: no notification, nothing steered, nothing handed to another agent', async () => {
+describe('user messages', () => {
+  it('are typed prompts: no notifications, steered texts or tasks of other agents', async () => {
     await worked();
     const page = await pageOf(world, id);
     const turns = page.items.filter((item) => item.kind === 'turn');
@@ -151,7 +151,7 @@ describe('what opened turns', () => {
       { agent_id: 'agent-1', messages: [], attachments: [] },
     ]);
     expect(agents[0]?.messages.map(({ turn_id }) => turn_id)).toEqual(typed.map(({ turnId }) => turnId));
-    // They are there, as texts of steps or as turns of their own.
+    // The others are in the transcript, as texts of steps or as turns.
     const entered = turns.flatMap(({ steps }) =>
       steps.flatMap(({ frames }) => frames.filter((frame) => frame.kind === 'text' && frame.role === 'user')),
     );
@@ -162,8 +162,8 @@ describe('what opened turns', () => {
   });
 });
 
-describe('over the lives of a session', () => {
-  it('numbers only rise, and none of an earlier life leads on', async () => {
+describe('over reloads of a session', () => {
+  it('numbers only increase, and a number of an earlier load cannot be continued', async () => {
     await worked();
     const live = await pageOf(world, id);
     const child = await pageOf(world, id, 'agent-1');
@@ -193,7 +193,7 @@ describe('over the lives of a session', () => {
       expect(loaded()).toBe(false);
       const archived = (await world.ok('GET', talk.path)) as { archived: boolean };
       if (archived.archived) await world.ok('POST', `${talk.path}:restore`);
-      // Whoever wants to work with it loads it.
+      // Using the session loads it.
       await world.server.app.sessions.use(id, () => undefined);
       const again = await pageOf(world, id);
       sameAs(again, live);
@@ -204,7 +204,7 @@ describe('over the lives of a session', () => {
     }
   });
 
-  it('one that is archived is read as it was', async () => {
+  it('an archived session reads the same', async () => {
     await marked();
     const live = await pageOf(world, id);
     const messages = await userMessages();
@@ -217,14 +217,14 @@ describe('over the lives of a session', () => {
 });
 
 describe('reading', () => {
-  /** All files below a folder with their bytes. */
+  /** All files in a folder with their bytes. */
   async function filesOf(dir: string): Promise<Record<string, string>> {
     const entries = await readdir(dir, { recursive: true, withFileTypes: true });
     const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
     return Object.fromEntries(await Promise.all(files.map(async (path) => [path, await readFile(path, 'latin1')])));
   }
 
-  it('loads nothing, writes nothing and lists nobody who is not there, loaded or not', async () => {
+  it('loads no session, writes no file and lists only existing agents, loaded or not', async () => {
     await worked();
     const folder = sessionFolder(world.server.home, talk.session);
     const everything = async () => {

@@ -1,6 +1,6 @@
 /**
- * Random histories over real sockets: whatever grade a client follows at, and however often its connection breaks, it
- * has what a page has, and all of one grade get the same.
+ * Random histories over real sockets: at any grade and after any number of reconnects a client has the content of a
+ * page, and all clients of one grade receive the same.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Grade } from '#schema/transcript-frames.ts';
@@ -26,7 +26,7 @@ afterAll(() => world.close());
 
 const isText = (op: TranscriptOp) => op.op === 'frame.upsert' && 'text' in op.frame;
 
-/** Texts that have grown since they were last sent whole: below `delta` they are not known. */
+/** Texts that have grown since they were last sent whole, which grades below `delta` do not receive. */
 function grownIn(batches: readonly TranscriptBatch[]): Set<string> {
   const grown = new Set<string>();
   for (const op of batches.flatMap(({ ops }) => ops)) {
@@ -36,7 +36,7 @@ function grownIn(batches: readonly TranscriptBatch[]): Set<string> {
   return grown;
 }
 
-/** What is known at `turn`: no steps, so nothing of who was asked in a turn that is gone. */
+/** The part of a state at grade `turn`: no steps, and only interactions of present turns. */
 function asTurns(state: TranscriptState, present: ReadonlySet<string>) {
   const headers = state.items.map((item) => (item.kind === 'turn' ? { ...item, steps: [] } : item));
   const { interactions, pending, ...rest } = canonical({ ...state, items: headers });
@@ -47,7 +47,7 @@ function asTurns(state: TranscriptState, present: ReadonlySet<string>) {
   };
 }
 
-/** Ops of a lower grade: what is left of those of a higher one. */
+/** Whether an op of a higher grade is also sent at this lower grade. */
 const leftAt: Record<Exclude<Grade, 'off' | 'delta'>, (op: TranscriptOp) => boolean> = {
   block: ({ op }) => op !== 'append',
   turn: ({ op }) => op !== 'append' && op !== 'step.upsert' && op !== 'frame.upsert',
@@ -124,7 +124,7 @@ it.each([11, 23, 38])('history %i', async (seed) => {
       });
       expect(batchesOf({ client }, id, agentId).map(({ seq, ops }) => ({ seq, ops }))).toEqual(expected);
     }
-    // One baseline each, before any batch; of an agent that came later an empty one.
+    // One baseline each, before any batch; an empty one for an agent that was created later.
     for (const { client } of [delta, block, turn]) {
       const own = transcriptFrames(client, id).filter((frame) => frame.agent_id === agentId);
       expect(own.filter(({ type }) => type === 'transcript.reset')).toHaveLength(1);
@@ -132,7 +132,7 @@ it.each([11, 23, 38])('history %i', async (seed) => {
     }
   }
 
-  // From any number on, what is replayed gives the state of who never left.
+  // A replay from any number yields the state of a client that never disconnected.
   const main = batchesOf(delta, id, 'main');
   for (let times = 0; times < 5; times += 1) {
     const cut = Math.floor(random() * main.length);

@@ -1,4 +1,4 @@
-/** Transcripts over a real WebSocket: grades, baselines, replay, and what a session's life does to them. */
+/** Transcripts over a real WebSocket: grades, baselines, replay, and reloads of a session. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { event } from '#server/journal/records.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
@@ -30,7 +30,7 @@ async function logOf(id: string): Promise<SessionLog> {
   return log;
 }
 
-/** A session whose main agent has had so many turns. */
+/** A session whose main agent has had `turns` turns. */
 async function session(turns = 0) {
   const { id } = await world.session();
   const log = await logOf(id);
@@ -45,7 +45,7 @@ interface Asked {
   transcript_since?: Record<string, unknown>;
 }
 
-/** The ack, and the transcript frames that came before it. */
+/** The ack, and the transcript frames that precede it. */
 async function ask(client: WsClient, payload: Asked) {
   const from = client.frames.length;
   const ack = await client.send({ type: 'subscribe_v2', payload });
@@ -55,7 +55,7 @@ async function ask(client: WsClient, payload: Asked) {
 const follow = async (client: WsClient, id: string, transcript: Record<string, string>) =>
   (await ask(client, { session_id: id, transcript })).before;
 
-/** What has come once the server has answered a probe: all that was sent before it. */
+/** All frames received before the answer to a probe. */
 async function settled(client: WsClient) {
   const nonce = `n${client.frames.length}`;
   client.sendRaw(JSON.stringify({ type: 'ping', payload: { nonce } }));
@@ -69,7 +69,7 @@ const typesOf = (frames: readonly ReceivedFrame[], id: string) =>
   frames.flatMap(({ session_id, type }) => (session_id === id ? [type] : []));
 
 describe('subscribe_v2', () => {
-  it('refuses what it cannot read, and applies nothing of it', async () => {
+  it('refuses invalid payloads as a whole', async () => {
     const { id, log } = await session();
     const client = await open();
     const wrong = [
@@ -95,7 +95,7 @@ describe('subscribe_v2', () => {
     expect(typesOf(client.frames, id)).not.toContain('warning');
   });
 
-  it('knows no session by another name, and answers to what ends anyway', async () => {
+  it('reports unknown session ids, and accepts ending any subscription', async () => {
     const client = await open();
     for (const id of ['session_unknown', '__global__']) {
       const { ack, before } = await ask(client, { session_id: id, transcript: { main: 'delta' } });
@@ -109,7 +109,7 @@ describe('subscribe_v2', () => {
     }
   });
 
-  it('sends frames of events, volatile, with the watermark of the session', async () => {
+  it('sends volatile event frames, with the watermark of the session', async () => {
     const { id, log } = await session(1);
     const client = await open();
     await follow(client, id, { main: 'delta' });
@@ -125,7 +125,7 @@ describe('subscribe_v2', () => {
     expect(transcriptFrame(ops, id)?.seq).toBe(page.seq);
   });
 
-  it('gives each grade its part, and a lower baseline no steps', async () => {
+  it('sends each grade its ops, and a baseline without steps at grade turn', async () => {
     const { id, log } = await session(2);
     const [turn, block, delta] = [await open(), await open(), await open()];
     const [atTurn] = await follow(turn, id, { '*': 'turn' });
@@ -150,7 +150,7 @@ describe('subscribe_v2', () => {
     expect([...named(turn)].toSorted()).toEqual(['marker.upsert', 'meta.merge', 'turn.upsert']);
   });
 
-  it('sends one baseline for a higher grade, and none for the same or a lower one', async () => {
+  it('sends a baseline for a higher grade, and none for the same or a lower one', async () => {
     const { id, log } = await session(1);
     const client = await open();
     expect(kinds(await follow(client, id, { main: 'turn' }))).toEqual(['reset main']);
@@ -167,7 +167,7 @@ describe('subscribe_v2', () => {
     expect(kinds(await follow(client, id, { main: 'turn' }))).toEqual(['reset main']);
   });
 
-  it('replays what a client names the end of, as far as the grade admits it, and begins anew where it cannot', async () => {
+  it('replays from a known number, filtered by the grade, and otherwise restarts with a baseline', async () => {
     const { id, log } = await session(1);
     const seq = (await pageOf(world, id)).seq ?? 0;
     shortTurn(log, 1);
@@ -184,12 +184,12 @@ describe('subscribe_v2', () => {
     ).not.toContain('append');
     expect(await since(latest_seq, 'delta')).toEqual([]);
     expect(kinds(await since(latest_seq + 1, 'delta'))).toEqual(['reset main']);
-    // Of an earlier life of the session.
+    // A number of an earlier load of the session.
     expect(kinds(await since(5, 'delta'))).toEqual(['reset main']);
     expect(kinds(await since(5, 'turn'))).toEqual(['reset main']);
   });
 
-  it('begins with 20 turns of 512 KiB, and leaves a newest one that is longer to a page', async () => {
+  it('starts with at most 20 turns of 512 KiB, and leaves a longer newest turn to a page', async () => {
     const { id, log } = await session(24);
     const client = await open();
     const [many] = await follow(client, id, { main: 'delta' });
@@ -212,7 +212,7 @@ describe('subscribe_v2', () => {
     await following.close();
   });
 
-  it('sends long texts in their places', async () => {
+  it('sends long texts at their positions', async () => {
     const { id, log } = await session();
     const following = await followTranscripts(world, id);
     await following.feed.follow({ main: 'delta' });
@@ -230,7 +230,7 @@ describe('subscribe_v2', () => {
   });
 });
 
-it('a flood of small pieces becomes few batches', async () => {
+it('a flood of small chunks becomes few batches', async () => {
   const { id } = await world.session();
   const following = await followTranscripts(world, id);
   await following.feed.follow({ main: 'delta' });
@@ -247,13 +247,13 @@ it('a flood of small pieces becomes few batches', async () => {
   await following.close();
 });
 
-describe('the events of an agent that is followed', () => {
+describe('events of a followed agent', () => {
   const plain = (log: SessionLog, turn: number) => {
     shortTurn(log, turn);
     log.append([event('main', 'prompt.queued', { promptId: `q${turn}`, content: [], queueLength: 1 })]);
   };
 
-  it('come as operations alone, on that connection, until it is followed no more', async () => {
+  it('are sent only as ops, on that connection, until it is unsubscribed', async () => {
     const { id, log } = await session();
     const [client, other] = [await open(), await open()];
     await other.send({ type: 'subscribe', payload: { session_ids: [id] } });
@@ -279,7 +279,7 @@ describe('the events of an agent that is followed', () => {
     expect(again).not.toContain('transcript.ops');
   });
 
-  it('are left out of a replay too; other agents and filters have their own', async () => {
+  it('are omitted from a replay too; other agents and filters are independent', async () => {
     const { id, log } = await session();
     log.append([event('agent-0', 'agent.created', {}, { kind: 'sub', parentAgentId: 'main', purpose: 'task' })]);
     warn(log, 'of main');
@@ -291,14 +291,14 @@ describe('the events of an agent that is followed', () => {
     await client.send({ type: 'subscribe', payload: { session_ids: [id], cursors } });
     const replayed = client.frames.slice(from).filter(({ type }) => type === 'warning');
     expect(replayed).toMatchObject([{ payload: { agentId: 'agent-0' } }]);
-    // The filter of the events says nothing about transcripts.
+    // The event filter does not affect transcripts.
     await client.send({ type: 'subscribe', payload: { session_ids: [id], agent_filter: { [id]: ['agent-0'] } } });
     const filtered = client.frames.length;
     warn(log, 'of main again');
     warn(log, 'of another again', 'agent-0');
     await settled(client);
     expect(typesOf(client.frames.slice(filtered), id).toSorted()).toEqual(['transcript.ops', 'warning']);
-    // The plain end is the end of both.
+    // A plain unsubscribe ends both subscriptions.
     await client.send({ type: 'unsubscribe', payload: { session_ids: [id] } });
     await client.send({ type: 'subscribe', payload: { session_ids: [id] } });
     const subscribed = client.frames.length;
@@ -325,7 +325,7 @@ describe('the events of an agent that is followed', () => {
     expect(await typesOfWarnings()).toEqual(['transcript.ops', 'warning']);
   });
 
-  it('stay as they are where nothing is wanted of any agent', async () => {
+  it('are unaffected if every grade is off', async () => {
     const { id, log } = await session();
     const client = await open();
     expect(await follow(client, id, { main: 'off', '*': 'off' })).toEqual([]);
@@ -338,7 +338,7 @@ describe('the events of an agent that is followed', () => {
 });
 
 describe('agents', () => {
-  it('that come later begin empty, before their first batch; off wins over what stands for all', async () => {
+  it('that are created later start empty, before their first batch; off overrides the wildcard', async () => {
     const { id } = await world.session({
       metadata: { cwd: world.project },
     });
@@ -386,7 +386,7 @@ describe('agents', () => {
       true,
     );
 
-    // Without what stands for all, those that are named stay.
+    // Without the wildcard, agents subscribed by name stay followed.
     await follow(all, id, { '*': 'turn', main: 'block' });
     await all.send({ type: 'unsubscribe_v2', payload: { session_id: id, agent_ids: ['*'] } });
     const log = await logOf(id);
@@ -399,7 +399,7 @@ describe('agents', () => {
 });
 
 describe('a session', () => {
-  it('that is not loaded is not loaded for it; once it is, it begins anew', async () => {
+  it('that is cold is not loaded by it; when it is loaded, the transcript restarts', async () => {
     const { id } = await session(3);
     const following = await followTranscripts(world, id);
     await following.feed.follow({ main: 'delta' });
@@ -425,7 +425,7 @@ describe('a session', () => {
     await following.close();
   });
 
-  it('that a new server has is told from its beginning on, whatever a client had', async () => {
+  it('on a new server is sent from its beginning, regardless of what a client had', async () => {
     const own = await startWorld();
     try {
       const { id } = await own.session();
@@ -452,7 +452,7 @@ describe('a session', () => {
   });
 });
 
-it('cuts off a client that does not read, delays no other, and lets it recover', async () => {
+it('disconnects the stream of a client that does not read, delays no other, and lets it recover', async () => {
   const { id, log } = await session(1);
   const [slow, fast] = [await followTranscripts(world, id, 100), await followTranscripts(world, id)];
   await slow.feed.follow({ '*': 'delta' });
@@ -461,7 +461,7 @@ it('cuts off a client that does not read, delays no other, and lets it recover',
   const text = 'x'.repeat(12_000);
   for (let turn = 1; turn <= 400; turn += 1) {
     shortTurn(log, turn, text);
-    // The other reader keeps up, whatever the slow one does.
+    // The other reader keeps up, regardless of the slow one.
     if (turn % 20 === 0) await fast.caughtUp();
   }
   slow.client.resume();

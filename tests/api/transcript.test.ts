@@ -33,7 +33,7 @@ const settled = (client: WsClient, promptId: string) =>
       payload.promptId === promptId,
   );
 
-/** A session with so many text turns, all over. */
+/** A session with this many completed text turns. */
 async function talk(turns: number) {
   const { id } = await world.session();
   const client = await world.watch(id);
@@ -54,7 +54,7 @@ async function journalOf(id: string) {
 }
 
 describe('a page', () => {
-  it('is empty of a new session, and begins at 0', async () => {
+  it('of a new session is empty, and starts at 0', async () => {
     const { id } = await world.session();
     const empty = await page(id);
     expect(empty).toMatchObject({ agent_id: 'main', items: [], has_more: false, meta: {}, seq: 0 });
@@ -125,7 +125,7 @@ describe('a page', () => {
     expect(turnIds(await page(id, '&before_turn=t900'))).toHaveLength(7);
   });
 
-  it('shows what streams, also to who opens it in mid-stream', async () => {
+  it('contains streaming text, also for a client that opens it in mid-stream', async () => {
     const { id } = await world.session();
     const client = await world.watch(id);
     const answer = world.model.enqueue({ thinking: 'Hm.', text: ['Hello ', 'there'], hold: true });
@@ -159,7 +159,7 @@ describe('a page', () => {
     expect(listed(state)).toEqual(listed(stateOfPage(await page(id))));
   });
 
-  it('shows who is asked, and that it was answered', async () => {
+  it('contains an approval, and its answer', async () => {
     const { id } = await world.session();
     const client = await world.watch(id);
     world.model.enqueue({ calls: [{ name: 'Bash', args: { command: 'cat a.txt' } }] });
@@ -189,7 +189,7 @@ describe('a page', () => {
     expect(after.items).toMatchObject([{ steps: [{ frames: [{ approvalId, state: 'done' }] }, {}] }]);
   });
 
-  it('shows a question and the todo list', async () => {
+  it('contains a question and the todo list', async () => {
     const { id } = await world.session();
     const client = await world.watch(id);
     const questions = [{ question: 'Which?', options: [{ label: 'A' }, { label: 'B', description: 'the other' }] }];
@@ -222,7 +222,7 @@ describe('a page', () => {
     ]);
   });
 
-  it('marks what went wrong and what was cut short', async () => {
+  it('marks failures and interruptions', async () => {
     const { id } = await world.session();
     const client = await world.watch(id);
     world.model.enqueue({ status: 400, error: 'no such thing' });
@@ -256,7 +256,7 @@ describe('a page', () => {
     ]);
   });
 
-  it('cuts outputs that are too long, and gives fewer turns above its size', async () => {
+  it('truncates long outputs, and returns fewer turns above its size limit', async () => {
     const { id } = await world.session();
     const client = await world.watch(id);
     const pieces = Array.from({ length: 96 }, () => 'x'.repeat(32 * 1024));
@@ -276,7 +276,7 @@ describe('a page', () => {
 });
 
 describe('operations', () => {
-  it('lead from the beginning to the page, without a hole', async () => {
+  it('lead from the beginning to the page, without a gap', async () => {
     const { id } = await world.session();
     expect(await opsSince(id, 0)).toEqual({ agent_id: 'main', batches: [], latest_seq: 0, complete: true });
     const client = await world.watch(id);
@@ -306,7 +306,7 @@ describe('operations', () => {
     });
   });
 
-  it('are of agents that there are, and of sessions that are loaded', async () => {
+  it('are empty for unknown agents and incomplete for unloaded sessions', async () => {
     const { id } = await talk(1);
     expect(await opsSince(id, 0, 'agent-9')).toEqual({
       agent_id: 'agent-9',
@@ -320,7 +320,7 @@ describe('operations', () => {
     expect(latest_seq).toBeGreaterThan(1_000_000_000_000);
     await world.restart();
     expect(await opsSince(id, 0)).toEqual({ agent_id: 'main', batches: [], latest_seq: 0, complete: false });
-    // Loaded again, its numbers go on above those of its earlier life.
+    // After loading again, numbers continue above those of the earlier load.
     const { prompt_id } = (world.model.enqueue({ text: 'Again.' }), await world.prompt(id, 'More'));
     const later = await page(id);
     expect(later.seq).toBeGreaterThan(latest_seq);
@@ -329,8 +329,8 @@ describe('operations', () => {
   });
 });
 
-describe('what opened turns', () => {
-  it('is listed of one agent or of all', async () => {
+describe('user messages', () => {
+  it('are listed for one agent or for all', async () => {
     const { id, client } = await talk(2);
     const image = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
     world.model.enqueue({ text: 'Nice.' });
@@ -364,7 +364,7 @@ describe('what opened turns', () => {
 });
 
 describe('plans', () => {
-  it('are none without a call that ends plan mode', async () => {
+  it('are empty without a call that ends plan mode', async () => {
     const { id } = await talk(1);
     expect(plansSchema.parse(await world.ok('GET', at(id, '/plan?agent_id=main')))).toEqual({
       agent_id: 'main',
@@ -375,11 +375,11 @@ describe('plans', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('requests that are refused', () => {
   const ends = ['', '/ops', '/user-messages', '/plan'];
   const plain = { path: 'agent_id', message: 'agent_id must be a plain agent id (no path separators)' };
 
-  it.each(ends)('names of agents that are none, at %s', async (end) => {
+  it.each(ends)('invalid agent ids, at %s', async (end) => {
     const { id } = await world.session();
     const more = end === '/ops' ? '&since_seq=0' : '';
     for (const name of ['../x', 'a/b', '.', '..', 'a'.repeat(129), 'a\0']) {
@@ -392,14 +392,14 @@ describe('what is refused', () => {
     expect(twice.details).toEqual([{ path: 'agent_id', message: 'Invalid input: expected string, received array' }]);
   });
 
-  it.each(ends)('a session that there is not, behind the query, at %s', async (end) => {
+  it.each(ends)('an unknown session, after the query check, at %s', async (end) => {
     const more = end === '/ops' ? '&since_seq=0' : '';
     const unknown = await world.api('GET', at('session_none', `${end}?agent_id=main${more}`));
     expect(unknown).toMatchObject({ code: 40401, msg: expect.stringContaining('session_none') });
     expect(await world.api('GET', at('session_none', `${end}?agent_id=a%2Fb${more}`))).toMatchObject({ code: 40001 });
   });
 
-  it('cursors that are none, two of them, sizes out of bounds, numbers that are missing', async () => {
+  it('invalid cursors, two of them, sizes out of bounds, missing numbers', async () => {
     const { id } = await world.session();
     const refused = async (rest: string) => {
       const answer = await world.api('GET', at(id, rest));
@@ -439,7 +439,7 @@ describe('what is refused', () => {
   });
 });
 
-describe('a session that is not loaded', () => {
+describe('a cold session', () => {
   it('is not loaded by any of them, and its file is not touched', async () => {
     const { id } = await talk(2);
     const journal = await journalOf(id);

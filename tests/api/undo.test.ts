@@ -1,4 +1,4 @@
-/** Undo: the last turns of a conversation go; what they did stays. */
+/** Undo: removes the last turns of a conversation; their effects on files stay. */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -23,7 +23,7 @@ const undo = async ({ path }: Talk, body?: unknown) =>
 const textOf = ({ content }: Message) => content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 const said = (messages: Message[]) => messages.map(textOf).filter((text) => !text.includes('system-reminder'));
 
-test('the last turn goes, with its prompt, from messages, list and the next request', async () => {
+test('removes the last turn with its prompt from messages, list and the next request', async () => {
   const talk = await startTalk(world);
   await talk.turn('One', [{ text: 'First.' }]);
   const before = await talk.messages();
@@ -39,11 +39,11 @@ test('the last turn goes, with its prompt, from messages, list and the next requ
   await talk.turn('Three', [{ text: 'Third.' }]);
   expect(wireMessages(world, -1).map(wireText).join()).not.toContain('Two');
   expect(said(await talk.messages())).toEqual(['One', 'First.', 'Three', 'Third.']);
-  // Numbers of turns are given once.
+  // Turn numbers are never reused.
   expect(talk.all('turn.started').map(({ payload }) => payload.turnId)).toEqual([0, 1, 2]);
 });
 
-test('all of what is asked for goes, or nothing', async () => {
+test('removes all requested turns or none', async () => {
   const talk = await startTalk(world);
   const refused = async (body: unknown, data: unknown) => {
     const answer = await world.api('POST', `${talk.path}:undo`, body);
@@ -65,7 +65,7 @@ test('all of what is asked for goes, or nothing', async () => {
   expect(await talk.nth('context.undone', 1)).toMatchObject({ payload: { turns: 2 } });
 });
 
-test('what a running turn could still add to is not taken back', async () => {
+test('is refused while a turn runs', async () => {
   const talk = await startTalk(world);
   await talk.turn('One', [{ text: 'First.' }]);
   const { model } = world;
@@ -83,7 +83,7 @@ test('what a running turn could still add to is not taken back', async () => {
   expect(said(await talk.messages())).toEqual(['One', 'First.']);
 });
 
-test('a body is checked, and who is asked for is known first', async () => {
+test('looks up the session before it checks the body', async () => {
   const talk = await startTalk(world);
   for (const body of [{ count: 0 }, { count: 1.5 }, { count: '1' }, { page_size: 0 }, { page_size: 101 }, []]) {
     expect(await world.api('POST', `${talk.path}:undo`, body)).toMatchObject({ code: 40001 });
@@ -91,7 +91,7 @@ test('a body is checked, and who is asked for is known first', async () => {
   expect(await world.api('POST', '/sessions/session_none:undo', { count: 0 })).toMatchObject({ code: 40401 });
 });
 
-test('steered prompts count for themselves; todos go back, files stay', async () => {
+test('counts steered prompts separately; reverts todos, keeps files', async () => {
   const talk = await startTalk(world);
   const todo = (title: string) => call('TodoList', { todos: [{ title, status: 'pending' }] });
   await talk.turn('Plan', [{ calls: [todo('one')] }, { text: 'Planned.' }], { permission_mode: 'yolo' });
@@ -134,7 +134,7 @@ test('steered prompts count for themselves; todos go back, files stay', async ()
   expect(cold.todos).toEqual(page.todos);
 });
 
-/** The transcript as a server reads it that has the files alone. */
+/** The transcript that another server reads from a copy of the files. */
 async function crashedPage({ session, path }: Talk) {
   const home = await crashedHome(world.server.home, session);
   const server = await startServer({ home });
@@ -147,7 +147,7 @@ async function crashedPage({ session, path }: Talk) {
   }
 }
 
-test('a hook that added to a prompt goes with it, and so does one that refused it', async () => {
+test('removes the message of a hook with its prompt, including that of a refused prompt', async () => {
   const hooks = [
     { event: 'UserPromptSubmit', matcher: 'two', command: 'echo "more of it"' },
     { event: 'UserPromptSubmit', matcher: 'three', command: 'echo no >&2; exit 2' },
@@ -173,7 +173,7 @@ test('a hook that added to a prompt goes with it, and so does one that refused i
   }
 });
 
-test('a notification that went with its turn is told once more, by the next turn and not before', async () => {
+test('a notification that was undone with its turn is sent again in the next turn, not before', async () => {
   const talk = await startTalk(world);
   await talk.turn('One', [{ text: 'First.' }], { permission_mode: 'yolo' });
   await talk.turn('Two', [
@@ -189,7 +189,7 @@ test('a notification that went with its turn is told once more, by the next turn
     { text: 'Begun.' },
   ]);
   world.model.enqueue({ text: 'Heard.' });
-  // A task that ends before its turn is told of in that turn.
+  // A task that ends before its turn is reported in that turn.
   await writeFile(join(world.project, 'begun'), '');
   await talk.nth('task.notified', 1);
   await expect.poll(async () => (await talk.status()).busy).toBe(false);
@@ -206,7 +206,7 @@ test('a notification that went with its turn is told once more, by the next turn
   expect(talk.all('task.notified')).toHaveLength(2);
 });
 
-test('a session that is not loaded is taken back as far; two requests at once take one turn each', async () => {
+test('works on a cold session; concurrent requests undo one turn each', async () => {
   const talk = await startTalk(world);
   for (const text of ['One', 'Two', 'Three']) await talk.turn(text, [{ text: `${text}.` }]);
   await world.restart();

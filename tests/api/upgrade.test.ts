@@ -1,4 +1,4 @@
-/** The upgrade of `/api/v1/ws`: what is refused and how, and where a token may stand. */
+/** The upgrade of `/api/v1/ws`: refusals, and where a token may be sent. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { connect } from 'node:net';
@@ -36,7 +36,7 @@ describe('upgrade', () => {
     },
   );
 
-  it('echoes the subprotocol that carries the token and no other', async () => {
+  it('echoes the subprotocol with the token and no other', async () => {
     const carrier = `service-code.bearer.${server.token}`;
     const echoed = await upgrade({ 'Sec-WebSocket-Protocol': `chat, ${carrier}` });
     expect(echoed).toMatch(/^HTTP\/1\.1 101/);
@@ -50,13 +50,13 @@ describe('upgrade', () => {
     expect(silent).not.toMatch(/Sec-WebSocket-(Protocol|Extensions)/i);
   });
 
-  it('lets a header decide over a subprotocol', async () => {
+  it('lets a header override a subprotocol', async () => {
     const carrier = { 'Sec-WebSocket-Protocol': `service-code.bearer.${server.token}` };
     expect(await upgrade({ ...carrier, Authorization: 'Bearer wrong' })).toBe(bare('401 Unauthorized'));
     expect(await upgrade({ ...carrier, Authorization: 'Basic wrong' })).toMatch(/^HTTP\/1\.1 101/);
   });
 
-  it('is refused with 429 under a ban, which refused upgrades bring about', async () => {
+  it('is refused with 429 under a ban, which refused upgrades cause', async () => {
     const remote = await startServer({ host: '0.0.0.0' });
     try {
       for (let failures = 0; failures < 10; failures += 1) {
@@ -70,7 +70,7 @@ describe('upgrade', () => {
   });
 });
 
-it('a client that resets its connection while it is checked ends nothing but that', async () => {
+it('a client that resets its connection during the check affects only that connection', async () => {
   const { hostname, port } = new URL(server.url);
   for (let count = 0; count < 20; count += 1) {
     const socket = connect(Number(port), hostname);
@@ -84,13 +84,13 @@ it('a client that resets its connection while it is checked ends nothing but tha
   expect(await upgrade(bearer())).toMatch(/^HTTP\/1\.1 101/);
 });
 
-describe('an upgrade that the development server takes', () => {
+describe('an upgrade that the development server accepts', () => {
   const CLIENT_HEADER = 'x-test-client';
   let remote: TestServer;
   let http: Server;
   let url: string;
   beforeAll(async () => {
-    // Failures count towards a ban, as on any bind that others reach.
+    // Only on binds that other machines reach do failures lead to a ban.
     remote = await startServer({ host: '0.0.0.0' });
     ({ http, url } = await developmentServer(remote));
   });
@@ -108,7 +108,7 @@ describe('an upgrade that the development server takes', () => {
     /^HTTP\/1\.1 (.*)\r\n/.exec(await rawUpgrade(url, path, headers))?.[1];
   const valid = () => ({ Authorization: `Bearer ${remote.token}`, [CLIENT_HEADER]: '192.0.2.1' });
 
-  it('is checked as any other', async () => {
+  it('is checked like any other', async () => {
     expect(await status(valid())).toBe('101 Switching Protocols');
     expect(await status(valid(), '/api/v1/ws?x=://y')).toBe('101 Switching Protocols');
     const carrier = { 'Sec-WebSocket-Protocol': `service-code.bearer.${remote.token}` };
@@ -120,7 +120,7 @@ describe('an upgrade that the development server takes', () => {
     expect(await status({ ...valid(), Origin: 'https://evil.test' })).toBe('403 Forbidden');
   });
 
-  it('of another site is refused where no token is needed', async () => {
+  it('of another site is refused if no token is required', async () => {
     const open = await startServer({ bypassAuth: true });
     const development = await developmentServer(open);
     for (const to of [open.url, development.url]) {
@@ -141,7 +141,7 @@ describe('an upgrade that the development server takes', () => {
     },
   );
 
-  it('counts for the client that the proxy names, which is also shown', async () => {
+  it('is attributed to the client that the proxy names, for bans and in the list', async () => {
     const other = { [CLIENT_HEADER]: '192.0.2.2' };
     for (let failures = 0; failures < 10; failures += 1) expect(await status(other)).toBe('401 Unauthorized');
     expect(await status({ ...valid(), ...other })).toBe('429 Too Many Requests');
@@ -158,7 +158,7 @@ describe('an upgrade that the development server takes', () => {
   });
 });
 
-it('closes a connection whose frame is over 16 MiB with 1009', async () => {
+it('closes a connection with 1009 if its frame is over 16 MiB', async () => {
   const socket = new WebSocket(`${server.url}/api/v1/ws`, { headers: bearer() });
   await once(socket, 'open');
   socket.send(Buffer.alloc(16 * 1024 * 1024 + 1));

@@ -1,4 +1,4 @@
-/** Uploads: the form, what is kept of it, reading, expiry, deletion, and what broken or hostile clients leave behind. */
+/** Uploads: the form, storage, reading, expiry, deletion, and the effects of broken or hostile clients. */
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -41,7 +41,7 @@ const gone = async (id: string) => {
 const BOUNDARY = 'xx';
 const part = (headers: string, content: string) => `--${BOUNDARY}\r\n${headers}\r\n\r\n${content}\r\n`;
 const END = `--${BOUNDARY}--\r\n`;
-/** Sends a body as it is. */
+/** Sends a raw body. */
 async function post(body: string | Buffer, type = `multipart/form-data; boundary=${BOUNDARY}`) {
   const headers = { authorization: `Bearer ${server.token}`, 'content-type': type };
   const { text, ...answer } = await rawRequest(server.url, { method: 'POST', path: '/api/v1/files', headers, body });
@@ -55,7 +55,7 @@ async function post(body: string | Buffer, type = `multipart/form-data; boundary
 const FILE = 'content-disposition: form-data; name="file"; filename="a.txt"\r\ncontent-type: text/plain';
 
 describe('an upload', () => {
-  it('is kept as bytes and a record, both readable for the owner only, and is read back', async () => {
+  it('is stored as bytes and a record, both readable by the owner only, and is read back', async () => {
     const file = await upload(server, { content: 'hello', filename: 'a.txt' });
     expect(file).toEqual({
       id: expect.stringMatching(/^f_[0-9a-f-]{36}$/),
@@ -81,7 +81,7 @@ describe('an upload', () => {
     expect(answer.headers.has('last-modified')).toBe(false);
   });
 
-  it('is read in parts, and never answered with 304', async () => {
+  it('is read in ranges, and never answered with 304', async () => {
     const { id } = await upload(server, { content: '0123456789' });
     const tail = await read(id, { range: 'bytes=-4' });
     expect([tail.status, tail.headers.get('content-range'), await tail.text()]).toEqual([206, 'bytes 6-9/10', '6789']);
@@ -108,14 +108,14 @@ describe('an upload', () => {
     expect(file.name).toBe(name);
   });
 
-  it('takes a field for its name, before or behind the file', async () => {
+  it('accepts a field for its name, before or after the file', async () => {
     expect((await upload(server, { fields: { name: 'other.txt' } })).name).toBe('other.txt');
     expect((await upload(server, { fields: { name: '' } })).name).toBe('a.txt');
     const name = part('content-disposition: form-data; name="name"', 'before.txt');
     expect((await post(name + part(FILE, 'x') + END)).data).toMatchObject({ name: 'before.txt', size: 1 });
   });
 
-  it('is the first part with a file name, whatever its field; further ones are dropped', async () => {
+  it('is the first part with a file name, in any field; further ones are dropped', async () => {
     const other = 'content-disposition: form-data; name="thing"; filename="t.bin"\r\ncontent-type: a/b';
     const { data } = await post(part(other, 'first') + part(FILE, 'second') + END);
     expect(data).toMatchObject({ name: 't.bin', media_type: 'a/b', size: 5 });
@@ -129,7 +129,7 @@ describe('an upload', () => {
     ['text/plain', 'text/plain; charset=utf-8'],
     ['text/plain', 'TEXT/Plain'],
     ['a/b', 'a/b'],
-  ])('is of type %s when its part says %j', async (type, said) => {
+  ])('has type %s if its part specifies %j', async (type, said) => {
     const disposition = 'content-disposition: form-data; name="file"; filename="a"';
     const field = part('content-disposition: form-data; name="name"', 'b');
     const file = part(said === undefined ? disposition : `${disposition}\r\ncontent-type: ${said}`, 'x');
@@ -138,7 +138,7 @@ describe('an upload', () => {
     expect((await post(file + later + END)).data).toMatchObject({ media_type: type });
   });
 
-  it('is there at once for another server of the home, and outlives a restart', async () => {
+  it('is immediately available to another server of the home, and survives a restart', async () => {
     const other = await startServer({ home, clock });
     const { id } = await upload(server);
     expect((await other.fetch(`/api/v1/files/${id}`)).status).toBe(200);
@@ -152,7 +152,7 @@ describe('an upload', () => {
     await later.close();
   });
 
-  it('is deleted once', async () => {
+  it('is deleted a single time', async () => {
     const { id } = await upload(server);
     expect(await server.api('DELETE', `/files/${id}`)).toMatchObject({ code: 0, data: { deleted: true } });
     expect(await kept()).toEqual([]);
@@ -164,13 +164,13 @@ describe('an upload', () => {
     await gone(id);
   });
 
-  it('whose bytes have vanished is not found', async () => {
+  it('whose bytes are missing is not found', async () => {
     const { id } = await upload(server);
     await rm(join(home, 'files', id));
     await gone(id);
   });
 
-  it('whose record cannot be read is a failure of the storage', async () => {
+  it('whose record is unreadable is a storage failure', async () => {
     const { id } = await upload(server);
     await writeFile(join(home, 'files', `${id}.json`), '{');
     expect(await server.api('GET', `/files/${id}`)).toMatchObject({ status: 500, code: 50001 });
@@ -188,11 +188,11 @@ describe('expiry', () => {
     expect(file.expires_at).toBe(new Date(clock.now() + floored * 1000).toISOString());
   });
 
-  it.each(['-1', 'soon', '', 'Infinity', '1e300', 'NaN'])('of %j seconds is never', async (seconds) => {
+  it.each(['-1', 'soon', '', 'Infinity', '1e300', 'NaN'])('of %j seconds means never', async (seconds) => {
     expect(await upload(server, { fields: { expires_in_sec: seconds } })).not.toHaveProperty('expires_at');
   });
 
-  it('makes the upload unknown, and sweeps it', async () => {
+  it('hides the upload, and removes its files', async () => {
     const { id } = await upload(server, { fields: { expires_in_sec: '60' } });
     const lasting = await upload(server);
     clock.advance(59_999);
@@ -203,7 +203,7 @@ describe('expiry', () => {
     await eventually(async () => expect(await kept()).toEqual([lasting.id, `${lasting.id}.json`]));
   });
 
-  it('is swept at the next upload, and at the start what expired meanwhile or was left behind', async () => {
+  it('is swept at the next upload, and at the start with leftovers', async () => {
     await upload(server, { fields: { expires_in_sec: '0' } });
     const second = await upload(server, { fields: { expires_in_sec: '60' } });
     await eventually(async () => expect(await kept()).toEqual([second.id, `${second.id}.json`]));
@@ -248,12 +248,12 @@ describe('a form', () => {
       undefined,
     ],
     ['of nothing', '', undefined],
-  ])('%s is refused and leaves nothing', async (_what, body, type) => {
+  ])('%s is refused and stores nothing', async (_what, body, type) => {
     expect(await post(body, type)).toMatchObject({ status: 200, code: 40001, data: null });
     expect(await kept()).toEqual([]);
   });
 
-  it('may come in pieces of one byte', async () => {
+  it('may arrive in chunks of one byte', async () => {
     const body = part(FILE, 'in pieces') + END;
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1').setNoDelay(true);
     let received = '';
@@ -269,7 +269,7 @@ describe('a form', () => {
     socket.destroy();
   });
 
-  it('whose client goes leaves nothing', async () => {
+  it('whose client disconnects stores nothing', async () => {
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
     socket.write(
       `POST /api/v1/files HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${server.token}\r\ncontent-length: 1000000\r\ncontent-type: multipart/form-data; boundary=${BOUNDARY}\r\n\r\n--${BOUNDARY}\r\n${FILE}\r\n\r\n${'x'.repeat(1000)}`,
@@ -280,8 +280,8 @@ describe('a form', () => {
     await eventually(async () => expect(await kept()).toEqual([]));
   });
 
-  it('that the disk does not take is 50003', async () => {
-    // Something else stands where the folder belongs.
+  it('that the disk refuses is persistence.failure', async () => {
+    // A file blocks the path of the folder.
     await rm(join(home, 'files'), { recursive: true, force: true });
     await writeFile(join(home, 'files'), '');
     const answer = await post(part(FILE, 'x'.repeat(100_000)) + END);
@@ -291,7 +291,7 @@ describe('a form', () => {
 });
 
 describe('a file above the limit', () => {
-  it('is refused with 41301, and nothing of it is left', async () => {
+  it('is refused as file.too_large, and stores nothing', async () => {
     env.SERVICE_CODE_UPLOAD_MAX_BYTES = '100000';
     for (const size of [100_001, 3_000_000]) {
       const answer = await post(part(FILE, 'x'.repeat(size)) + END);
@@ -301,7 +301,7 @@ describe('a file above the limit', () => {
     await eventually(async () => expect(await kept()).toEqual([]));
   });
 
-  it('is one of that size plus a byte, whatever else the form has; 0 sets no limit', async () => {
+  it('exceeds it by at least a byte, regardless of other parts; 0 means no limit', async () => {
     env.SERVICE_CODE_UPLOAD_MAX_BYTES = '1000';
     const dropped = part('content-disposition: form-data; name="other"; filename="b.txt"', 'y'.repeat(5000));
     const body = part(FILE, 'x'.repeat(1000)) + dropped + END;
@@ -310,14 +310,14 @@ describe('a file above the limit', () => {
     expect(await post(part(FILE, 'x'.repeat(200_000)) + END)).toMatchObject({ code: 0, data: { size: 200_000 } });
   });
 
-  it.each(['1e3', '-1', 'many', ' '])('the limit %j is the default, 2 GiB', async (limit) => {
+  it.each(['1e3', '-1', 'many', ' '])('with the limit %j the default applies, 2 GiB', async (limit) => {
     expect(DEFAULT_MAX_BYTES).toBe(2 * 1024 ** 3);
     env.SERVICE_CODE_UPLOAD_MAX_BYTES = limit;
     expect(await post(part(FILE, 'x'.repeat(2000)) + END)).toMatchObject({ code: 0 });
   });
 });
 
-it('is refused when the home has gone, and does not make another one', async () => {
+it('is refused if the home was removed, and does not recreate it', async () => {
   const away = `${home}.away`;
   await rename(home, away);
   expect(await post(part(FILE, 'x') + END)).toMatchObject({ status: 200, code: 50003 });
@@ -327,7 +327,7 @@ it('is refused when the home has gone, and does not make another one', async () 
   expect(await kept()).toEqual([id, `${id}.json`]);
 });
 
-describe('what a hostile client names', () => {
+describe('input of a hostile client', () => {
   it.each([
     '../server.token',
     '..%2fserver.token',
@@ -341,14 +341,14 @@ describe('what a hostile client names', () => {
     'F_a',
     'f_' + 'a'.repeat(300),
     'f_a\n',
-  ])('%j is no upload', async (id) => {
+  ])('%j is no upload id', async (id) => {
     await mkdir(join(home, 'files'), { recursive: true });
     await writeFile(join(home, 'files', 'f_a.json'), '{}');
     await gone(id);
     expect(await server.api('DELETE', `/files/${encodeURIComponent(id)}`)).toMatchObject({ code: 40407 });
   });
 
-  it('a record of another id is not this one', async () => {
+  it('a record with another id is ignored', async () => {
     const { id } = await upload(server);
     const record = await readFile(join(home, 'files', `${id}.json`));
     await writeFile(join(home, 'files', 'f_alias.json'), record);
@@ -373,7 +373,7 @@ describe('what a hostile client names', () => {
   });
 
   it.each(['rubbish', 'text', '/', 'a/b\x7f', 'te xt/html', 'text/html;\u00e9=\u00ff', 'text/"html"', ''])(
-    'a type of %j breaks no header',
+    'a type of %j creates valid headers',
     async (type) => {
       const { data } = await post(
         Buffer.from(
@@ -388,7 +388,7 @@ describe('what a hostile client names', () => {
     },
   );
 
-  it('a name breaks no header', async () => {
+  it('a name creates valid headers', async () => {
     for (const name of ['a"; x="\r\nset-cookie: a=b', '😀\u0000', 'x'.repeat(60_000), '../../etc/passwd']) {
       const { id, name: stored } = await upload(server, { fields: { name } });
       expect(stored.replaceAll('\r\n', '\n')).toBe(name.replaceAll('\r\n', '\n'));
@@ -399,7 +399,7 @@ describe('what a hostile client names', () => {
   });
 });
 
-it('holds nothing of a large upload in memory', async () => {
+it('does not buffer a large upload in memory', async () => {
   const size = 100 * 1024 * 1024;
   const head = part(FILE, '').slice(0, -2);
   const tail = `\r\n${END}`;

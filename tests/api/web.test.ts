@@ -1,4 +1,4 @@
-/** FetchURL and WebSearch in sessions: who is asked, what rules see, and when there is a search at all. */
+/** FetchURL and WebSearch in sessions: approval, rules, and when a search is available. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { builtinProfiles } from '#server/agent/profile.ts';
@@ -37,7 +37,7 @@ const listed = async (sessionId: string) => {
     .tools.map(({ name }) => name);
 };
 
-test('a page is fetched without asking anybody, and its address given', async () => {
+test('a page is fetched without approval, and its URL returned', async () => {
   const talk = await startTalk(world);
   const plain = await talk.turn('go', fetches(at('/plain#top')));
   expect(plain.results).toMatchObject([
@@ -57,7 +57,7 @@ test('a page is fetched without asking anybody, and its address given', async ()
   });
 });
 
-test('what is not there, not public or no address of the web is an error result', async () => {
+test('a page that is missing, not public or not on the web is an error result', async () => {
   const talk = await startTalk(world);
   const output = async (url: string) => (await talk.turn('go', fetches(url))).results[0];
   expect(await output(at('/missing'))).toMatchObject({
@@ -70,14 +70,14 @@ test('what is not there, not public or no address of the web is an error result'
   expect(await output('file:///etc/passwd')).toMatchObject({ isError: true, output: expect.stringContaining('file:') });
 });
 
-test('a long text is cut, and says so', async () => {
+test('a long text is truncated, with a note', async () => {
   host.on('/long', sends('x'.repeat(60_000), { 'content-type': 'text/plain' }));
   const talk = await startTalk(world);
   const { results } = await talk.turn('go', fetches(at('/long')));
   expect(results[0]?.output).toMatch(/x\[\.\.\.truncated\]\nOutput was cut to 50000 characters\.$/);
 });
 
-test('rules see the URL in one spelling', async () => {
+test('rules match the normalized URL', async () => {
   const talk = await startTalk(world);
   const before = host.requests.length;
   for (const url of [at('/plain', 'denied.test'), at('/plain', 'DENIED.test.'), `HTTP:\\\\denied.test:${host.port}`]) {
@@ -91,7 +91,7 @@ test('rules see the URL in one spelling', async () => {
   expect(tool_input_display).toEqual({ kind: 'url_fetch', url: `${url}#1` });
   await talk.answer(approval_id, { decision: 'approved', scope: 'session' });
   await talk.settled(submitted.prompt_id);
-  // The same page again; another one is asked about.
+  // The same page needs no approval again; another one does.
   expect((await talk.turn('go', fetches(`${url}#2`))).results).toMatchObject([{ isError: false }]);
   expect(talk.all('event.approval.requested')).toHaveLength(1);
   const other = await talk.prompt('go', fetches(at('/plain?a=b', 'asked.test')));
@@ -99,7 +99,7 @@ test('rules see the URL in one spelling', async () => {
   await talk.settled(other.prompt_id);
 });
 
-test('planning looks things up, and so do all agents', async () => {
+test('both tools are available in plan mode and to all agents', async () => {
   const talk = await startTalk(world);
   await world.ok('POST', `${talk.path}/profile`, { agent_config: { plan_mode: true } });
   expect((await talk.turn('go', fetches(at('/plain')))).results).toMatchObject([{ isError: false }]);
@@ -108,7 +108,7 @@ test('planning looks things up, and so do all agents', async () => {
   }
 });
 
-test('a search is there while a service is configured', async () => {
+test('search is available while a service is configured', async () => {
   const talk = await startTalk(world);
   const search = () => talk.turn('go', callThenText('WebSearch', { query: 'wheels' }));
   const configure = (services: object) => world.ok('POST', '/config', { services });
@@ -150,7 +150,7 @@ test('a search is there while a service is configured', async () => {
   ]);
 });
 
-test('a page comes from a configured service, and from here when that fails', async () => {
+test('a page is fetched by a configured service, and directly if that fails', async () => {
   await world.ok('POST', '/config', {
     services: { fetch: { base_url: `http://127.0.0.1:${host.port}/fetch`, api_key: 'k' } },
   });

@@ -1,6 +1,6 @@
 /**
- * The order of events in the main scenarios, as one client with one connection sees them: every durable event with its
- * payload, deltas and phases in their places. Clients build on it: a changed file is read before it is accepted.
+ * The order of events in the main scenarios, as one client with one connection receives them: every durable event with
+ * its payload, deltas and phases at their positions. Clients depend on it: review a changed file before accepting it.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -24,7 +24,7 @@ interface Stage {
   recorder: Recorder;
   /** Submits a prompt and returns its id. */
   prompt(text: string, more?: Record<string, unknown>): Promise<string>;
-  /** Waits for the n-th frame of a type since the recording began. */
+  /** Waits for the n-th frame of a type since the recording started. */
   until(type: string, count?: number): Promise<ReceivedFrame>;
   post(path: string, body?: unknown): Promise<unknown>;
   /** Answers the pending approval. */
@@ -34,7 +34,7 @@ interface Stage {
 const asked = { name: 'Bash', args: { command: 'cat a.txt', description: 'Show the file' } };
 const reads = { name: 'Read', args: { path: 'a.txt' } };
 
-/** Plays a scenario on a new session and compares what its client received with the golden file of that name. */
+/** Runs a scenario on a new session and compares its client's frames with the golden file of that name. */
 async function play(world: World, name: string, scenario: (stage: Stage) => Promise<void>, options?: EventLogOptions) {
   const session = await world.session();
   const client = await connect(world.server);
@@ -124,7 +124,7 @@ scenarios('a turn', {}, (add) => {
 });
 
 scenarios('a turn that is steered', {}, (add) => {
-  /** A turn that streams, with a prompt of its queue put into it. */
+  /** A streaming turn into which a queued prompt is steered. */
   async function steered({ model, prompt, post, until, recorder }: Stage, first: Script) {
     const held = model.enqueue({ ...first, hold: true });
     await prompt('First');
@@ -268,7 +268,7 @@ scenarios('history', {}, (add) => {
   });
 });
 
-// Time stands still, so that what goals have used is the same each time.
+// The clock does not advance, so that the usage of goals is the same in each run.
 scenarios('a goal', { clock: manualClock() }, (add) => {
   const setGoal = { agent_config: { goal_objective: 'Ship it' } };
   const control = (goal_control: string) => ({ agent_config: { goal_control } });
@@ -426,7 +426,7 @@ scenarios('a subagent', {}, (add) => {
 });
 
 const swarmClock = manualClock();
-/** One after the other: side by side no order would be sure. */
+/** One member at a time: concurrent members would have no deterministic order. */
 const oneByOne = () => ({ ...process.env, SERVICE_CODE_AGENT_SWARM_MAX_CONCURRENCY: '1' });
 
 scenarios('a swarm', { clock: swarmClock, env: oneByOne }, (add) => {
@@ -476,7 +476,7 @@ scenarios('a swarm', { clock: swarmClock, env: oneByOne }, (add) => {
   });
 });
 
-/** A subagent begins when the test lets it: beside a turn of its caller no order would be sure. */
+/** A subagent starts when the test releases it: concurrently with the caller's turn the order would be random. */
 const subagentGate = { event: 'SubagentStart', command: 'until test -e begin; do sleep 0.01; done; rm begin' };
 
 scenarios('a subagent in the background', { config: { hooks: [subagentGate] } }, (add) => {
@@ -539,7 +539,7 @@ scenarios('tools that are loaded', loading, (add) => {
     model.enqueue({ calls: [loads] });
     model.enqueue({ text: 'It is there.' });
     await prompt('Load echo', { permission_mode: 'yolo' });
-    // Its process starts with the turn.
+    // The server's process starts with the turn.
     await until('tool.list.updated');
     await until('prompt.completed');
   });
@@ -666,7 +666,7 @@ scenarios('a request that is too long', { modelRecord: { max_context_size: 100_0
 scenarios('a plan', {}, (add) => {
   const exits = { name: 'ExitPlanMode', args: { options: [{ label: 'Fast' }, { label: 'Thorough' }] } };
 
-  /** The model enters plan mode; its plan is in the file. */
+  /** Lets the model enter plan mode and writes its plan to the file. */
   async function planned({ model, prompt, until }: Stage): Promise<void> {
     model.enqueue({ calls: [{ name: 'EnterPlanMode', args: {} }] });
     model.enqueue({ text: 'I will plan.' });
@@ -727,7 +727,7 @@ scenarios('a plan', {}, (add) => {
 
 describe('the web', () => {
   let host: WebHost;
-  /** The port is another one each time. */
+  /** The port differs in each run. */
   const masks: Record<string, string> = {};
   beforeAll(async () => {
     host = await startWebHost();
@@ -770,7 +770,7 @@ describe('the web', () => {
 });
 
 scenarios('a task', { config: { default_permission_mode: 'yolo' } }, (add) => {
-  /** A command that runs until the test lets it end; its file is the same in every run. */
+  /** A command that runs until the test releases it; its file has the same name in every run. */
   const bash = (more: object) => ({
     name: 'Bash',
     args: { command: 'printf one; until test -e gate; do sleep 0.01; done; rm gate; printf two', ...more },
@@ -1011,7 +1011,7 @@ describe('sessions of the home', () => {
   });
   afterAll(() => world.close());
 
-  test('are announced, with their workspace, to everybody', async () => {
+  test('are announced, with their workspace, to all clients', async () => {
     const client = await connect(world.server);
     const recorder = recordEvents(client, { masks: { [world.project]: '<project>', [world.server.home]: '<home>' } });
     await recorder.act('POST sessions', () => world.session());
@@ -1025,7 +1025,7 @@ describe('sessions of the home', () => {
     await client.close();
   });
 
-  test('that are not loaded are archived without loading them', async () => {
+  test('that are cold are archived without loading them', async () => {
     const { id } = await world.session();
     await world.restart();
     const client = await connect(world.server);
@@ -1037,7 +1037,7 @@ describe('sessions of the home', () => {
     await client.close();
   });
 
-  test('are caught up with by a cursor, or by the snapshot where the cursor does not fit', async () => {
+  test('are resumed by a cursor, or by the snapshot if the cursor is invalid', async () => {
     const { id } = await world.session();
     const before = await connect(world.server);
     await before.send({ type: 'subscribe', payload: { session_ids: [id], cursors: { [id]: { seq: 0 } } } });

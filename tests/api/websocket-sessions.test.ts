@@ -1,4 +1,4 @@
-/** What clients receive of sessions at work: scopes, filters, subscriptions, aborts. */
+/** Events of running sessions that clients receive: scopes, filters, subscriptions, aborts. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { isGlobalEvent } from '#server/events/frame.ts';
@@ -38,7 +38,7 @@ const subscribe = (client: WsClient, id: string, seq?: number, agents?: string[]
 const ended = (client: WsClient, promptId: string) =>
   client.waitFor(({ type, payload }) => type === 'prompt.completed' && payload['promptId'] === promptId);
 
-/** Everything published so far has arrived. */
+/** Waits until everything published so far has arrived. */
 async function settled(client: WsClient): Promise<void> {
   const nonce = `settled-${client.frames.length}`;
   client.sendRaw(JSON.stringify({ type: 'ping', payload: { nonce } }));
@@ -59,7 +59,7 @@ const types = (frames: readonly ReceivedFrame[]) => frames.map(({ type }) => typ
 const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, n) => first + n);
 
 describe('scopes', () => {
-  test('a turn reaches its subscribers whole and the others by its global events, each frame once', async () => {
+  test('a turn reaches its subscribers whole and others by its global events, each frame a single time', async () => {
     const { id } = await world.session();
     const [subscribed, other] = [await open(), await open()];
     await subscribe(subscribed, id, 0);
@@ -95,7 +95,7 @@ describe('scopes', () => {
     expect(types(client.frames.slice(from))).toEqual(['event.session.work_changed', 'pong']);
   });
 
-  test('two sessions on one connection keep their own numbers', async () => {
+  test('two sessions on one connection have independent numbers', async () => {
     const [first, second] = [await world.session(), await world.session()];
     const client = await open();
     await client.send({ type: 'subscribe', payload: { session_ids: [first.id, second.id] } });
@@ -114,7 +114,7 @@ describe('scopes', () => {
 describe('the agent filter', () => {
   const always = ['event.session.created', 'agent.created', 'session.meta.updated', 'event.session.work_changed'];
 
-  test('of another agent shows births and global events, live and in the replay, until it is replaced', async () => {
+  test('of another agent passes creations and global events, live and in the replay, until it is replaced', async () => {
     const { id } = await world.session();
     const [watcher, live] = [await open(), await open()];
     await subscribe(watcher, id, 0);
@@ -128,7 +128,7 @@ describe('the agent filter', () => {
     await subscribe(replayed, id, 0, ['agent-7']);
     expect(replayed.durable(id)).toEqual(wanted);
 
-    // An empty list counts as none, and an absent one lifts the filter.
+    // An empty list means no filter, and so does an absent one.
     for (const [agents, text] of [[[], 'Again'] as const, [undefined, 'And again'] as const]) {
       await subscribe(live, id, undefined, agents && [...agents]);
       const from = live.frames.length;
@@ -139,7 +139,7 @@ describe('the agent filter', () => {
     }
   });
 
-  test('of the main agent keeps all of it', async () => {
+  test('of the main agent passes all of its events', async () => {
     const { id } = await world.session();
     const client = await open();
     await subscribe(client, id, 0, ['main']);
@@ -150,7 +150,7 @@ describe('the agent filter', () => {
 });
 
 describe('subscribing', () => {
-  test('to a cold session loads nothing, replays from disk, and delivers once something loads it', async () => {
+  test('to a cold session loads nothing, replays from disk, and delivers after another request loads it', async () => {
     const { id } = await world.session();
     const before = await open();
     await subscribe(before, id, 0);
@@ -162,7 +162,7 @@ describe('subscribing', () => {
     const client = await open();
     const ack = await subscribe(client, id, 0);
     const last = known.length;
-    // A stop unloads the session: it says so, and the outcome of this process is forgotten.
+    // A stop unloads the session, which publishes that its outcome was reset.
     expect(types(client.durable(id)).slice(last)).toEqual(['event.session.work_changed', 'agent.disposed']);
     expect(client.durable(id).slice(0, last)).toEqual(known);
     expect(ack.payload['cursors']).toEqual({ [id]: { seq: last + 2, epoch: known[0]?.epoch } });
@@ -218,7 +218,7 @@ describe('the frame abort', () => {
   const abort = (client: WsClient, session_id: string, prompt_id: string) =>
     client.send({ type: 'abort', payload: { session_id, prompt_id } });
 
-  test('has every outcome of the prompt it names', async () => {
+  test('has every outcome of the prompt that it names', async () => {
     const { id } = await world.session();
     const client = await open();
     await subscribe(client, id);
@@ -247,7 +247,7 @@ describe('the frame abort', () => {
     });
   });
 
-  test('knows the prompts of an earlier process', async () => {
+  test('recognises prompts of an earlier process', async () => {
     const { id } = await world.session();
     const watcher = await open();
     await subscribe(watcher, id);
@@ -261,12 +261,12 @@ describe('the frame abort', () => {
   });
 });
 
-describe('a client that reads nothing', () => {
-  /** Far more than what the sockets between a server and its client hold. */
+describe('a client that does not read', () => {
+  /** Far more than the socket buffers of server and client hold. */
   const FLOOD_FRAMES = 400;
   const TEXT = 'x'.repeat(64 * 1024);
 
-  test('aborts at once, also behind a subscribe that waits until it reads', async () => {
+  test('aborts immediately, even after a subscribe that waits until it reads', async () => {
     const { id } = await world.session();
     const [client, watcher] = [await open(), await open()];
     await subscribe(client, id);
@@ -285,7 +285,7 @@ describe('a client that reads nothing', () => {
     const sent = performance.now();
     client.sendRaw(JSON.stringify({ type: 'abort', id: 'abort', payload: { session_id: id, prompt_id } }));
     await watcher.waitFor(({ type, payload }) => type === 'prompt.aborted' && payload['promptId'] === prompt_id);
-    // Without a row of its own the frame waits until the client reads, or 30 s.
+    // In a shared queue the frame would wait until the client reads, or 30 s.
     expect(performance.now() - sent).toBeLessThan(25_000);
     expect(client.frames.some((frame) => frame.id === 'waits')).toBe(false);
     client.resume();
@@ -303,7 +303,7 @@ function rebuilt(snapshot: Snapshot, frames: readonly ReceivedFrame[], kind: 'as
     if (type !== `${kind}.delta`) continue;
     const delta = z.string().parse(payload['delta']);
     const end = start + text.length;
-    // What begins before the end is a repetition to a client: no delta may reach over its snapshot.
+    // A delta that starts before the end is a repetition: no delta may extend past its snapshot.
     if (offset < end) continue;
     if (offset > end) throw new Error(`a hole of ${offset - end} characters at ${end}`);
     text += delta;
@@ -311,7 +311,7 @@ function rebuilt(snapshot: Snapshot, frames: readonly ReceivedFrame[], kind: 'as
   return { start, text };
 }
 
-/** What the assistant's messages hold, one after the other. */
+/** Joined texts of the assistant's messages. */
 function turnText(messages: readonly Message[], kind: 'assistant' | 'thinking'): string {
   const parts = messages.filter(({ role }) => role === 'assistant').flatMap(({ content }) => content);
   const texts = parts.map((part) => {
@@ -323,7 +323,7 @@ function turnText(messages: readonly Message[], kind: 'assistant' | 'thinking'):
 
 describe('a client that joins while a turn streams', () => {
   const JOINS = 100;
-  /** A hundred clients that check every frame share the processor with the server. */
+  /** Few words, because a hundred clients that check every frame share the processor with the server. */
   const words = (count: number, word: string) => Array.from({ length: count }, (_, n) => `${word}${n} 🙂 `);
 
   test(`rebuilds its texts from snapshot and offsets, ${JOINS} times`, async () => {
@@ -366,13 +366,13 @@ describe('a client that joins while a turn streams', () => {
         expect(text).toBe(turnText(messages, kind).slice(start));
       }
       moments.add(JSON.stringify(snapshot.in_flight_turn));
-      // Durable events go on directly after the ack's position.
+      // Durable events continue directly after the ack's position.
       const live = client.frames.slice(client.frames.findIndex((frame) => frame.id === ack.id));
       const position = z.object({ [id]: z.object({ seq: z.number() }) }).parse(ack.payload['cursors'])[id]?.seq ?? 0;
       const numbers = seqs(live.filter(({ session_id, volatile }) => session_id === id && !volatile));
       expect(numbers).toEqual(upTo(watcher.durable(id).at(-1)?.seq ?? 0, position + 1));
     }
-    // They really joined at different moments.
+    // Guards against all clients joining at the same moment.
     expect(moments.size).toBeGreaterThan(20);
   });
 });

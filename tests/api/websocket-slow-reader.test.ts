@@ -1,4 +1,4 @@
-/** A client that stops reading while much happens: bounded memory, one notice, nobody else delayed. */
+/** A client that stops reading during many events: bounded memory, one notice, no delay of others. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -8,11 +8,11 @@ import { event } from '#server/journal/records.ts';
 import { startWorld, type World } from '#support/world.ts';
 import { connect } from '#support/ws-client.ts';
 
-/** A full batch of a connection, so that it is written at once. */
+/** A full batch of a connection, which is written immediately. */
 const BURST = 64;
 const EVENTS = 160 * BURST;
 const TEXT = 'x'.repeat(4000);
-/** What a connection may hold (8 MiB queued and 1 MiB unsent), and as much again for what is in the sockets. */
+/** A connection's limit (8 MiB queued and 1 MiB unsent), plus as much for the socket buffers. */
 const MEMORY_BYTES = 20 * 1024 * 1024;
 
 let world: World;
@@ -34,7 +34,7 @@ function usedBytes(): number {
   return heapUsed + external;
 }
 
-/** A subscriber that keeps nothing but the last number and whether all came in order. */
+/** A subscriber that stores only the last number and whether all arrived in order. */
 async function countingReader(sessionId: string) {
   const { url, token } = world.server;
   const socket = new WebSocket(url.replace('http', 'ws') + '/api/v1/ws', {
@@ -68,7 +68,7 @@ async function countingReader(sessionId: string) {
   };
 }
 
-test('gets what the sockets held, one resync_required, and what happens from then on', async () => {
+test('receives the buffered frames, one resync_required, and later events', async () => {
   const { id } = await world.session();
   const slow = await connect(world.server);
   close.push(() => {
@@ -85,11 +85,11 @@ test('gets what the sockets held, one resync_required, and what happens from the
   const before = usedBytes();
   for (let count = 0; count < EVENTS; count += BURST) {
     for (let one = 0; one < BURST; one += 1) log.append([event('main', 'warning', { message: TEXT })]);
-    // The other reader keeps up with what is published, whatever the slow one does.
+    // The other reader keeps up with publishing, regardless of the slow one.
     await fast.until(log.position().seq);
   }
   expect(fast.seen).toEqual({ last: start + EVENTS, inOrder: true });
-  // What was freed is counted a little later.
+  // Freed memory is reported with a delay.
   await expect.poll(() => usedBytes() - before).toBeLessThan(MEMORY_BYTES);
 
   slow.resume();
@@ -110,7 +110,7 @@ test('gets what the sockets held, one resync_required, and what happens from the
   const late = numbers(place);
   expect(late).toEqual(Array.from({ length: late.length }, (_, n) => watermark + 1 + n));
 
-  // What it missed it can replay.
+  // The missed events can be replayed.
   const from = slow.frames.length;
   await slow.send({ type: 'subscribe', payload: { session_ids: [id], cursors: { [id]: { seq: watermark - 10 } } } });
   expect(numbers(from)[0]).toBe(watermark - 9);

@@ -32,7 +32,7 @@ async function open(options?: ConnectOptions, to = server): Promise<WsClient> {
   return client;
 }
 
-/** Proves that nothing else was under way: the answer is the next frame. */
+/** Asserts that no other frame is in flight: the answer is the next frame. */
 async function expectQuiet(client: WsClient): Promise<void> {
   const before = client.frames.length;
   client.sendRaw('{"type":"ping","payload":{"nonce":"quiet"}}');
@@ -45,7 +45,7 @@ async function newSession(on = server): Promise<string> {
   return z.object({ id: z.string() }).parse(data).id;
 }
 
-/** Writes what so many renames would have left in the journal of a session that no server holds. */
+/** Appends the records of `count` renames to the journal of an unloaded session. */
 async function appendRenames(home: string, sessionId: string, count: number): Promise<void> {
   const [workspace = ''] = await readdir(join(home, 'sessions'));
   const lines = Array.from({ length: count }, (_, n) => {
@@ -74,13 +74,13 @@ describe('connecting', () => {
     await expectQuiet(client);
   });
 
-  it('takes the token from the subprotocol and echoes it', async () => {
+  it('accepts the token in the subprotocol and echoes it', async () => {
     const carrier = `service-code.bearer.${server.token}`;
     expect((await open({ token: null, protocols: ['chat', carrier] })).protocol).toBe(carrier);
     expect((await open({ protocols: [] })).protocol).toBe('');
   });
 
-  it('is refused without one, with a bare 401', async () => {
+  it('is refused without a token, with a bare 401', async () => {
     const refused = await connect(server, { token: null, path: `/api/v1/ws?token=${server.token}` }).catch(
       (error: unknown) => error,
     );
@@ -106,14 +106,14 @@ describe('connecting', () => {
     });
   });
 
-  it('ends with 1001 when the server stops', async () => {
+  it('is closed with 1001 when the server stops', async () => {
     const other = await startServer();
     const client = await connect(other);
     const [ended] = await Promise.all([client.closed, other.close()]);
     expect(ended).toEqual({ code: 1001, reason: 'server shutting down' });
   });
 
-  it('ends with 1008 when client_hello carries a wrong token', async () => {
+  it('is closed with 1008 when client_hello has a wrong token', async () => {
     const client = await open();
     expect(await client.send({ type: 'client_hello', payload: { token: server.token } })).toMatchObject({ code: 0 });
     expect(await client.send({ type: 'client_hello', payload: { token: 'wrong' } })).toMatchObject({
@@ -126,7 +126,7 @@ describe('connecting', () => {
 });
 
 describe('request frames', () => {
-  it('get exactly one ack each, in order but for those that wait for nothing, also as binary frames and after garbage', async () => {
+  it('get exactly one ack each, in order except for aborts, also as binary frames and after garbage', async () => {
     const client = await open();
     client.sendRaw('garbage');
     client.sendRaw(Buffer.from('{"type":"unsubscribe","id":1,"payload":{"session_ids":[]}}'));
@@ -151,7 +151,7 @@ describe('request frames', () => {
     expect(answers[2]?.payload).toMatchObject({ accepted: [], not_found: ['nope'] });
   });
 
-  it('are all handled, and validated, by somebody', async () => {
+  it('all have a handler that validates them', async () => {
     const client = await open();
     for (const { type } of requestFrames) {
       expect(await client.send({ type, payload: null })).toMatchObject({
@@ -178,7 +178,7 @@ describe('request frames', () => {
 });
 
 describe('events', () => {
-  it('reach every connection when global, subscribers alone otherwise, each once', async () => {
+  it('reach every connection if global, otherwise only subscribers, each a single time', async () => {
     const subscribed = await open();
     const other = await open();
     const sessionId = await newSession();
@@ -187,7 +187,7 @@ describe('events', () => {
       expect(client.frames.filter(({ type }) => type.startsWith('event.workspace.'))).toHaveLength(1);
     }
     await subscribed.send({ type: 'subscribe', payload: { session_ids: [sessionId] } });
-    // The first change of the agent brings it to life: an event of the session.
+    // The first change of the agent creates it: an event of the session.
     await server.api('POST', `/sessions/${sessionId}/profile`, { agent_config: { permission_mode: 'auto' } });
     await rename(sessionId, 'Renamed');
     for (const client of [subscribed, other]) await client.waitFor(({ type }) => type === 'session.meta.updated');
@@ -238,7 +238,7 @@ describe('events', () => {
             payload: { reason: 'epoch_changed', current_seq: last },
           });
         }
-        // The subscription is active all the same, and the session is loaded now.
+        // The subscription is active nevertheless, and the session is loaded now.
         await rename(sessionId, 'Next', second);
         await client.waitFor(({ seq, session_id }) => session_id === sessionId && seq === last + 1);
       }
