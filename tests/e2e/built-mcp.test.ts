@@ -1,4 +1,4 @@
-/** The built server with parts that load libraries of their own: MCP with its schema thread, the image library. */
+/** The built server with lazily loaded libraries: MCP with its schema thread, and image processing. */
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { blankPng } from '#support/images.ts';
 import { spawnServer } from '#support/server.ts';
 import { connect } from '#support/ws-client.ts';
 
-test('a turn calls MCP and shows images, and arguments that do not fit are refused', async () => {
+test('a turn calls MCP and reads images, and invalid arguments are refused', async () => {
   const { home, project, model, remove } = await makeBuiltHome({ capabilities: ['tool_use', 'image_in'] });
   const everything = resolve('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
   const one = { command: process.execPath, args: [everything] };

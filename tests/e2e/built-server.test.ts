@@ -35,7 +35,7 @@ async function directory(): Promise<string> {
   return path;
 }
 
-/** Runs the program to its end. */
+/** Runs the program until it exits. */
 async function run(args: string[], home: string) {
   const child = spawn(process.execPath, [BUILT_ENTRY, ...args], { env: { ...process.env, SERVICE_CODE_HOME: home } });
   let [stdout, stderr] = ['', ''];
@@ -70,7 +70,7 @@ const logOf = (home: string) => readFile(join(home, 'logs', 'service-code.log'),
 const instances = (home: string) => readdir(join(home, 'server', 'instances'));
 
 describe('start', () => {
-  it('prints the URL with the token, answers, removes its instance file at the end', async () => {
+  it('prints the URL with the token, answers, removes its instance file on exit', async () => {
     const home = await directory();
     const server = await start({ home });
     expect(server.output()).toContain(`${server.url}/#token=${server.token}`);
@@ -83,7 +83,7 @@ describe('start', () => {
     expect(await readFile(join(home, 'server.token'), 'utf8')).toBe(server.token);
   });
 
-  /** A program that takes the place of the browser, and the argument that it got. */
+  /** A program that replaces the browser, and the argument that it received. */
   async function browserProgram() {
     const folder = await directory();
     const opened = join(folder, 'opened.txt');
@@ -95,10 +95,10 @@ describe('start', () => {
     return { env, url: () => readFile(opened, 'utf8').catch(() => '') };
   }
 
-  it('opens the printed URL in a browser, unless told not to', async () => {
+  it('opens the printed URL in a browser by default', async () => {
     const { env, url } = await browserProgram();
     const server = await start({ browser: true, env });
-    // Other users see the arguments of programs: what this one gets is a file that only its owner can read.
+    // Other users see program arguments, so the argument is the path of a file that only its owner can read.
     await expect.poll(url).toMatch(/^file:\/\//);
     expect(await url()).not.toContain(server.token);
     const path = fileURLToPath(await url());
@@ -117,13 +117,13 @@ describe('start', () => {
     expect(await readdir(dirname(path))).toEqual([]);
   });
 
-  it('opens the address itself where it holds no token', async () => {
+  it('opens the URL directly if it contains no token', async () => {
     const { env, url } = await browserProgram();
     const server = await start({ browser: true, env, args: ['--dangerous-bypass-auth'] });
     await expect.poll(url).toBe(`${server.url}/`);
   });
 
-  it('makes a home that only its owner can read, and logs there', async () => {
+  it('creates a home that only its owner can read, and logs there', async () => {
     const home = join(await directory(), 'new', 'home');
     const server = await start({ home });
     const mode = async (name: string) => ((await stat(join(home, name))).mode & 0o777).toString(8);
@@ -139,7 +139,7 @@ describe('start', () => {
     expect(await logOf(home)).not.toContain(server.token);
   });
 
-  it('goes on when nobody reads its output any more', async () => {
+  it('continues when the reader of its output exits', async () => {
     const server = await start({ args: ['--log-level', 'info'] });
     server.process.stdout?.destroy();
     server.process.stderr?.destroy();
@@ -171,7 +171,7 @@ describe('start', () => {
         expect.stringMatching(answer),
       ]);
     }
-    // Without the grammar beside the program no line is plain, and all are asked about.
+    // Without the grammar next to the program no command line would match the rule, and each would need approval.
     const rules = { permission: { allow: [{ tool: 'Bash', match: 'echo *' }] } };
     expect(await server.api('POST', '/config', rules)).toMatchObject({ code: 0 });
     await session.prompt('run echo allowed && echo too', 'manual');
@@ -190,7 +190,7 @@ describe('start', () => {
     expect(terminal.text()).toMatch(/a\.txt\s+42/);
   });
 
-  it('ends with its terminals and what runs in them', async () => {
+  it('stops with its terminals and their processes', async () => {
     const server = await start({ args: ['--demo'] });
     const session = await demoSession(server);
     const opened = await server.api('POST', `/sessions/${session.id}/terminals`, { shell: PLAIN_SHELL });
@@ -202,11 +202,11 @@ describe('start', () => {
     expect(pids.every(processAlive)).toBe(true);
     expect(await server.stop()).toBe(0);
     expect(await terminal.exit()).toBeNull();
-    // Killed, they are there until the system has taken them away.
+    // Killed processes stay visible until the system has reaped them.
     await eventually(() => expect(pids.filter(processAlive)).toEqual([]));
   });
 
-  it('is not kept from starting by a broken configuration, and says where it is broken', async () => {
+  it('starts with a broken configuration, and reports where it is broken', async () => {
     const home = await directory();
     const config = join(home, 'config.toml');
     const broken = '[providers.p]\ntype = "openai"\napi_key = "sk-secret\n';
@@ -245,7 +245,7 @@ describe('start', () => {
     expect(JSON.parse(await readFile(join(home, 'server', 'instances', left), 'utf8'))).toMatchObject({
       pid: second.process.pid,
     });
-    // Of a server that was killed nothing remains after the next start.
+    // The next start removes the files of a killed server.
     await second.stop('SIGKILL');
     expect(await instances(home)).toHaveLength(1);
     const third = await start({ home });
@@ -253,7 +253,7 @@ describe('start', () => {
     expect(await third.stop()).toBe(0);
   });
 
-  it('takes the next port when one is busy', async () => {
+  it('uses the next port when one is busy', async () => {
     const busy = createServer();
     busy.listen(0, '127.0.0.1');
     await once(busy, 'listening');
@@ -283,7 +283,7 @@ describe('start', () => {
     await expect(instances(home)).rejects.toThrow('ENOENT');
   });
 
-  it('says in one line what keeps it from starting', async () => {
+  it('reports in one line why it cannot start', async () => {
     const home = await directory();
     await mkdir(join(home, 'server.token'));
     expect(await run(['--port', '0', '--no-open'], home)).toMatchObject({
@@ -300,7 +300,7 @@ describe('start', () => {
     });
   });
 
-  it("starts beside another server's file that cannot be read", async () => {
+  it("starts although another server's file is unreadable", async () => {
     const home = await directory();
     await mkdir(join(home, 'server/instances/other.json'), { recursive: true });
     const server = await start({ home });
@@ -318,7 +318,7 @@ describe('start', () => {
     expect(await run(['--help'], home)).toMatchObject({ code: 0, stdout: expect.stringContaining('--allowed-host') });
   });
 
-  it('binds to everything with a bare --host, and takes every form of --allowed-host', async () => {
+  it('binds to all addresses with a bare --host, and accepts every form of --allowed-host', async () => {
     const hosts = ['--allowed-host', 'a.test,b.test', '--allowed-host', '.c.test', '--allowed-host=d.test'];
     const server = await start({ args: [...hosts, '--web-title', 'My title', '--host'] });
     const status = async (host: string) => (await rawRequest(server.url, { path: '/', headers: { host } })).status;
@@ -333,7 +333,7 @@ describe('start', () => {
     expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
   });
 
-  it('mounts the shutdown of an open bind when told to', async () => {
+  it('mounts the shutdown of an open bind if allowed', async () => {
     const server = await start({ args: ['--host', '0.0.0.0', '--allow-remote-shutdown', '--allow-remote-terminals'] });
     const exited = once(server.process, 'exit');
     expect(await server.api('POST', '/shutdown')).toMatchObject({ code: 0 });
@@ -348,13 +348,13 @@ describe('start', () => {
 });
 
 describe('demo', () => {
-  it('plays in a throw-away home and project, and a Ctrl+C reaches it once', async () => {
+  it('runs in a temporary home and project, and receives a Ctrl+C a single time', async () => {
     const place = await directory();
     const { SERVICE_CODE_HOME: _home, ...env } = process.env;
     const program = join(dirname(BUILT_ENTRY), '../../bin/demo.cjs');
     const child = spawn(process.execPath, [program, '--port', '0', '--no-open'], {
       env: { ...env, TMPDIR: place },
-      // A group of its own, so that the signal below goes to all of it, as from a terminal.
+      // A separate process group, so that the signal below reaches all of it, as from a terminal.
       detached: true,
     });
     cleanups.push(async () => void child.kill('SIGKILL'));
@@ -367,7 +367,7 @@ describe('demo', () => {
       (await fetch(`${url}/api/v1${path}`, { headers: { authorization: `Bearer ${token}` } })).json();
     await expect.poll(() => get('/workspaces')).toMatchObject({ data: { items: [{ name: 'Demo project' }] } });
     expect(await get('/auth')).toMatchObject({ data: { models_ready: true } });
-    // Its own home is no variable of the user's: commands do not have it.
+    // The demo's home is not in the environment of commands.
     const post = async (path: string, body: object): Promise<unknown> => {
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
       return (await fetch(`${url}/api/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).json();
@@ -396,7 +396,7 @@ describe('rotate-token', () => {
     expect([await status(token), await status(server.token)]).toEqual([200, 401]);
   });
 
-  it('closes open WebSockets that used the old token, unless it is to keep them', async () => {
+  it('closes open WebSockets that used the old token by default', async () => {
     const server = await start();
     const client = await connect(server);
     const { stdout } = await run(['rotate-token', '--keep-connections'], server.home);
@@ -411,7 +411,7 @@ describe('rotate-token', () => {
 });
 
 describe('log', () => {
-  it('is one JSON object a line, with the code and without the credential', async () => {
+  it('is one JSON object per line, with the code and without the credential', async () => {
     const server = await start({ args: ['--log-level', 'info'] });
     await server.api('GET', '/nope?x=1');
     await expect.poll(() => server.output()).toContain('request completed');
@@ -446,7 +446,7 @@ describe('stop', () => {
     expect([code, String(reason)]).toEqual([1001, 'server shutting down']);
   });
 
-  it('follows the shutdown route, after its answer', async () => {
+  it('happens on the shutdown route, after its answer', async () => {
     const server = await start();
     const exited = once(server.process, 'exit');
     expect(await server.api('POST', '/shutdown')).toMatchObject({ code: 0, data: { ok: true } });
@@ -470,7 +470,7 @@ describe('stop', () => {
     expect((await exited)[0]).toBe(0);
     expect(performance.now() - began).toBeLessThan(25_000);
 
-    // Whoever looked on has seen the end before the connection closed.
+    // Subscribers receive the end before the connection closes.
     expect(await session.events.closed).toEqual({ code: 1001, reason: 'server shutting down' });
     const ended = session.events.frames.find(({ type }) => type === 'turn.ended');
     expect(ended?.payload).toMatchObject({ reason: 'cancelled', interruptReason: 'aborted' });
@@ -491,7 +491,7 @@ describe('stop', () => {
     });
   });
 
-  it('ends at once with 130 at a second signal', async () => {
+  it('exits immediately with 130 at a second signal', async () => {
     const server = await start({ args: ['--demo'] });
     const session = await demoSession(server);
     await session.prompt(`run trap '' TERM INT; echo up; sleep 60`);
@@ -503,7 +503,7 @@ describe('stop', () => {
     expect((await exited)[0]).toBe(130);
   });
 
-  it.each(['SIGTERM', 'SIGHUP'] as const)('%s ends cleanly beside a command that ignores signals', async (signal) => {
+  it.each(['SIGTERM', 'SIGHUP'] as const)('%s exits cleanly although a command ignores signals', async (signal) => {
     const home = await directory();
     const server = await start({ home, args: ['--demo'] });
     const session = await demoSession(server);
@@ -516,7 +516,7 @@ describe('stop', () => {
     const exited = once(server.process, 'exit');
     server.process.kill(signal);
     await expect.poll(() => logOf(server.home), { interval: 5 }).toContain('server stopping');
-    // A closed terminal may send it several times; only the others are impatient.
+    // A closed terminal may send SIGHUP several times; only repeated other signals force the exit.
     if (signal === 'SIGHUP') server.process.kill(signal);
     expect(await exited).toEqual([0, null]);
     expect(await session.events.closed).toEqual({ code: 1001, reason: 'server shutting down' });
@@ -525,7 +525,7 @@ describe('stop', () => {
     expect(await instances(home)).toEqual([]);
   });
 
-  it('ends with its terminal, and takes the commands of its agents with it', async () => {
+  it('exits with its terminal, and kills the commands of its agents', async () => {
     const home = await directory();
     const cwd = await directory();
     const pty = spawnPty(process.execPath, [BUILT_ENTRY, '--port', '0', '--no-open', '--demo'], {
@@ -548,7 +548,7 @@ describe('stop', () => {
     await expect.poll(pid).toBeGreaterThan(0);
     const command = await pid();
     const exited = new Promise((resolve) => pty.onExit(resolve));
-    // SIGHUP, as the system sends it when a terminal is closed.
+    // SIGHUP, which the system sends when a terminal is closed.
     pty.kill();
     await exited;
     expect(await instances(home)).toEqual([]);

@@ -1,6 +1,6 @@
 /**
- * The built server fetches a page: what reads it is beside the bundle. A proxy of the test stands for the internet, and
- * is told the address that the model named.
+ * The built server fetches a page with a reader that is installed next to the bundle. A proxy of the test replaces the
+ * internet, and receives the address that the model named.
  */
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { makeBuiltHome } from '#support/built-home.ts';
 import { spawnServer } from '#support/server.ts';
 import { connect } from '#support/ws-client.ts';
 
-test('a page comes through the proxy of the environment, and its text is found', async () => {
+test('a page is fetched through the proxy of the environment, and its text is extracted', async () => {
   const targets: string[] = [];
   const page = '<html><head><title>Wheels</title></head><body><p>They turn.</p></body></html>';
   const proxy = createServer((socket) => {
@@ -37,7 +37,7 @@ test('a page comes through the proxy of the environment, and its text is found',
     await server.api('POST', `/sessions/${id}/prompts`, { content: [{ type: 'text', text: 'go' }] });
     await events.waitFor(({ type }) => type === 'prompt.completed');
     const results = events.durable(id).flatMap(({ type, payload }) => (type === 'tool.result' ? [payload.output] : []));
-    // They run side by side.
+    // The calls run concurrently.
     expect(results.toSorted()).toEqual([
       expect.stringMatching(/^The main text of http:\/\/1\.1\.1\.1\/wheels, .*\n\n# Wheels\n\nThey turn\.$/),
       expect.stringContaining('public internet'),

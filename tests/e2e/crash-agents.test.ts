@@ -1,6 +1,6 @@
 /**
- * The built server killed while a subagent works, commands run in the background and a question waits: every part of it
- * ends, is told of once without a turn of its own, and the session goes on.
+ * The built server killed while a subagent, background commands and a question are running: each of them is settled,
+ * reported a single time without opening a turn, and the session continues.
  */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -19,7 +19,7 @@ const { ok } = built;
 const words = Array.from({ length: 40 }, (_, n) => `word ${n} `);
 const question = { question: 'Which one?', options: [{ label: 'One' }, { label: 'Two' }] };
 
-/** Each agent by what it was told last: the user's word begins the work, results and notifications end it. */
+/** Answers each agent by its last message: a prompt starts the work, results and notifications end it. */
 function answer({ body }: RecordedRequest): Script {
   const messages = z.array(z.looseObject({ role: z.string() })).parse(body['messages']);
   const reminds = (text: string) => text.includes('system-reminder');
@@ -27,7 +27,7 @@ function answer({ body }: RecordedRequest): Script {
   if (said.includes('Count to ten')) {
     return { text: words, calls: [{ name: 'Bash', args: { command: 'sleep 0.03; echo counted' } }], paceMs: 1 };
   }
-  // A prompt that was cut off before its first answer is sent together with the next one.
+  // A prompt that was interrupted before its first answer is sent together with the next one.
   if (!said.includes('Begin') || said.includes(LAST_PROMPT)) return { text: words, paceMs: 1 };
   const run = (command: string) => ({
     name: 'Bash',
@@ -51,7 +51,7 @@ function answer({ body }: RecordedRequest): Script {
 
 const taskPage = z.object({ items: z.array(z.object({ id: z.string(), status: z.string() })) });
 
-/** Nothing that a reader sees of the session runs or waits. */
+/** Asserts that no task, interaction or turn of the session is running or pending. */
 async function nothingRuns(id: string): Promise<void> {
   const { items } = taskPage.parse(await ok('GET', `/sessions/${id}/tasks`));
   expect(items.filter(({ status }) => status === 'running')).toEqual([]);
@@ -64,7 +64,7 @@ async function nothingRuns(id: string): Promise<void> {
   expect(JSON.stringify([turns, tasks])).not.toContain('"state":"running"');
 }
 
-test(`${KILLS} kills beside subagents, commands and questions in the background`, async () => {
+test(`${KILLS} kills during subagents, background commands and questions`, async () => {
   const id = await built.newSession();
   const page = createFollower(id, built);
   await page.connect();
@@ -89,7 +89,7 @@ test(`${KILLS} kills beside subagents, commands and questions in the background`
   const ended = page.applied.filter(({ type }) => type === 'task.terminated');
   expect(begun.length).toBeGreaterThan(KILLS);
   expect(ended).toHaveLength(begun.length);
-  // Once each, whatever the moment of the kill.
+  // A single notification each, at any moment of the kill.
   expect(told.toSorted()).toEqual([...new Set(told)].toSorted());
   expect(told).toHaveLength(begun.length);
 

@@ -1,4 +1,4 @@
-/** The built server killed while a conversation is compacted: the summary is there whole, or all is as it was. */
+/** The built server killed while a conversation is compacted: the summary is complete, or the history is unchanged. */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { messageSchema } from '#schema/message.ts';
@@ -6,7 +6,7 @@ import { transcriptPageSchema } from '#schema/transcript.ts';
 import { useBuiltServer } from '#support/built-server.ts';
 
 const KILLS = 8;
-/** Of the model's window in its configuration. */
+/** Tokens, relative to the model's configured window. */
 const FULL = 250_000;
 
 const built = useBuiltServer();
@@ -33,7 +33,7 @@ const submit = (id: string, text: string) =>
 
 test(`${KILLS} kills during compactions`, async () => {
   const id = await built.newSession();
-  // Long enough to be a file of its own.
+  // Long enough to be stored as a blob.
   const summary = ['## Task\n', 'word '.repeat(4000), 'end'];
   let filled = false;
   built.base.model.answerBy(({ body }) => {

@@ -1,4 +1,4 @@
-/** The built server killed while it takes turns back or copies a session: each is done whole or not at all. */
+/** The built server killed while it undoes turns or copies a session: each operation is atomic. */
 import { readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { transcriptPageSchema } from '#schema/transcript.ts';
 import { useBuiltServer } from '#support/built-server.ts';
 
 const KILLS = 16;
-/** Turns that the session has before each kill. */
+/** Number of turns before each kill. */
 const TURNS = 3;
 
 const built = useBuiltServer();
@@ -77,7 +77,7 @@ test(`${KILLS} kills during undo and fork`, async () => {
     expect(visible.toSorted()).toEqual([...known].toSorted());
   }
 
-  // What was left of copies goes when nobody can be at work on it any more.
+  // Leftovers of copies are removed when no process can be writing them any more.
   const left = (await readdir(folder)).filter((name) => name.startsWith('.unfinished-'));
   const long = new Date(Date.now() - 2 * 60 * 60 * 1000);
   for (const name of left) await utimes(join(folder, name), long, long);

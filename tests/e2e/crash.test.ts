@@ -1,6 +1,4 @@
-/**
- * The built server killed in mid-turn: what a client has seen is kept, and events alone tell it how the turn ended.
- */
+/** The built server killed in mid-turn: received events are preserved, and new ones report how the turn ended. */
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -20,7 +18,7 @@ const KILLS = 20;
 const built = useBuiltServer(({ project }) => writeFile(join(project, 'a.txt'), 'hello\n'));
 const { newSession, prompt } = built;
 
-/** The transcript's items; nothing of it runs, and what had ended before is as it was. */
+/** The transcript's items; asserts that none is running and that items of `before` are unchanged. */
 async function settledTranscript(id: string, before: Item[]): Promise<Item[]> {
   const { data } = await built.server.api('GET', `/sessions/${id}/transcript?agent_id=main&page_size=100`);
   const { items, pending_interactions } = transcriptPageSchema.parse(data);
@@ -33,7 +31,7 @@ async function settledTranscript(id: string, before: Item[]): Promise<Item[]> {
   return items;
 }
 
-/** A turn of some steps, streamed piece by piece. */
+/** Enqueues a turn of three steps, streamed in small chunks. */
 function enqueueTurn(round: number): void {
   const words = Array.from({ length: 15 }, (_, n) => `word ${round}.${n} `);
   const command = 'for n in 1 2 3; do echo $n; sleep 0.01; done';
@@ -45,7 +43,7 @@ function enqueueTurn(round: number): void {
   for (const script of scripts) built.base.model.enqueue(script);
 }
 
-test(`${KILLS} kills in mid-turn: no event is lost, repeated or renumbered, and the session goes on`, async () => {
+test(`${KILLS} kills in mid-turn: no event is lost, repeated or renumbered, and the session continues`, async () => {
   const id = await newSession();
   const page = createFollower(id, built);
   await page.connect();
@@ -78,7 +76,7 @@ test(`${KILLS} kills in mid-turn: no event is lost, repeated or renumbered, and 
   expect(session.data).toMatchObject({ busy: false, pending_interaction: 'none', last_turn_reason: 'completed' });
 });
 
-test('a subscribe that settles a session: its connection receives each frame once, in order', async () => {
+test('a subscribe that settles a session: its connection receives each frame a single time, in order', async () => {
   // Sessions are settled in the order of their ids.
   const [id = '', other = ''] = [await newSession(), await newSession()].sort();
   const folderOf = async (session: string) =>
@@ -94,7 +92,7 @@ test('a subscribe that settles a session: its connection receives each frame onc
     shown = before.durable(session);
     await before.close();
   }
-  // The server that starts skips a session that another one owns, so that the subscribe settles it.
+  // The starting server skips a session that another one owns, so the subscribe settles it.
   let taken: Awaited<ReturnType<typeof acquireLease>> | undefined;
   let size = 0;
   await built.restart('SIGKILL', async () => {
@@ -149,7 +147,7 @@ const crashes: [name: string, scripts: Script[], until: string][] = [
   ],
 ];
 
-test.each(crashes)('%s: what was open is settled in this order', async (name, scripts, until) => {
+test.each(crashes)('%s: open work is settled in this order', async (name, scripts, until) => {
   const id = await newSession();
   const before = await connect(built.server);
   await subscribe(before, id, { seq: 0 });
@@ -162,7 +160,7 @@ test.each(crashes)('%s: what was open is settled in this order', async (name, sc
   await built.restart('SIGKILL');
   await before.closed;
 
-  // In the background, right after the start.
+  // Settled in the background, right after the start.
   const settled = async () => (await built.server.api('GET', `/sessions/${id}`)).data;
   await expect.poll(settled).toMatchObject({ busy: false, last_turn_reason: 'cancelled' });
   const after = await connect(built.server);

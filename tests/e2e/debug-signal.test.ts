@@ -1,4 +1,4 @@
-/** SIGUSR1 opens no debugger in the built server, however it is started; that of `nitro dev` is in `development.test.ts`. Build first. */
+/** SIGUSR1 opens no debugger in the built server (`development.test.ts` covers `nitro dev`). Build first. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -45,14 +45,14 @@ it.each([
   expect(log).toContain('SIGUSR1 is ignored');
 });
 
-it('the first statement of the command takes the signal', async () => {
+it('the first statement of the command handles the signal', async () => {
   const options = `--inspect-port=127.0.0.1:${port} --require=${EARLY_SIGNAL}`;
   const server = await start({ env: { NODE_OPTIONS: options } });
   expect(await server.api('GET', '/meta')).toMatchObject({ code: 0 });
   expect(await isOpen(port)).toBe(false);
 });
 
-it('the built file takes the signal before the modules that it imports run', async () => {
+it('the built file handles the signal before its imported modules run', async () => {
   const [statements = ''] = (await readFile(BUILT_ENTRY, 'utf8')).split('import{', 1);
   expect(statements).toContain('process.on("SIGUSR1"');
 });
@@ -71,7 +71,7 @@ it('a Node program without a listener opens its port at the signal', async () =>
   }
 });
 
-it('a developer debugs the server with --inspect, with a warning where others reach the server', async () => {
+it('--inspect opens the debugger, with a warning if other machines reach the server', async () => {
   const debugged = { env: { NODE_OPTIONS: `--inspect=127.0.0.1:${port}` } };
   const own = await start(debugged);
   expect((await fetch(`http://127.0.0.1:${port}/json/list`)).status).toBe(200);
@@ -82,7 +82,7 @@ it('a developer debugs the server with --inspect, with a warning where others re
   expect((await fetch(`http://127.0.0.1:${port}/json/list`)).status).toBe(200);
 });
 
-it.each(['--inspect-port=9229', ''])('nothing is said of a debugger with NODE_OPTIONS=%s', async (options) => {
+it.each(['--inspect-port=9229', ''])('no debugger is mentioned with NODE_OPTIONS=%s', async (options) => {
   const server = await start({ env: { NODE_OPTIONS: options }, args: ['--host', '0.0.0.0'] });
   await until(() => server.output().includes('plain HTTP'), 'the warning of plain HTTP');
   expect(server.output()).not.toContain('needs no token');
@@ -90,7 +90,7 @@ it.each(['--inspect-port=9229', ''])('nothing is said of a debugger with NODE_OP
 
 const built = useBuiltServer();
 
-it('programs that commands start get the signal as usual', async () => {
+it('programs started by commands receive the signal as usual', async () => {
   const { model } = built.base;
   const session = await built.newSession();
   const command = `sh -c 'kill -USR1 $$; echo survived'; echo "ended $?"; sh -c 'trap "echo caught" USR1; kill -USR1 $$'`;

@@ -1,4 +1,4 @@
-/** A built server with few descriptors, and clients that open connections and send nothing. */
+/** A built server with few file descriptors, and clients that open connections and send nothing. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
@@ -28,7 +28,7 @@ async function openIdle(count: number): Promise<void> {
   }
 }
 
-/** Requests of a new client, each over a connection of its own. */
+/** Requests of a new client, each over a new connection. */
 const bearer = () => ({ authorization: `Bearer ${server.token}` });
 async function codes(): Promise<unknown[]> {
   const created = { method: 'POST', path: '/api/v1/sessions', body: '{"metadata":{"cwd":"/tmp"}}' };
@@ -64,12 +64,12 @@ it('with 200 descriptors and 230 idle sockets runs a turn, copies the session an
     await send('GET', `/${each}/snapshot`);
     expect(JSON.stringify(await send('GET', `/${each}/messages`))).toContain('Hello');
   }
-  // With all of the idle sockets gone it goes on as before.
+  // After all idle sockets are closed it continues as before.
   for (const socket of idle.splice(0)) socket.destroy();
   await send('POST', `/${copy.id}/prompts`, { content: [{ type: 'text', text: 'Again' }] });
 });
 
-it('keeps 150 WebSockets, however many idle sockets come', async () => {
+it('keeps 150 WebSockets open, regardless of new idle sockets', async () => {
   server = await spawnServer({ descriptors: 400 });
   const sockets = Array.from({ length: 150 }, () => new WebSocket(`${server.url}/api/v1/ws`, { headers: bearer() }));
   await Promise.all(sockets.map((socket) => once(socket, 'open')));

@@ -1,6 +1,6 @@
 /**
- * The built server on a disk that fills up and on one that cannot be written, both real mounts that only it sees. Where
- * the system forbids such mounts the tests are skipped and say so.
+ * The built server on a disk that fills up and on a read-only one, both real mounts that only it sees. If the system
+ * forbids such mounts, the tests are skipped with a message.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { cp, readFile, readdir, rm } from 'node:fs/promises';
@@ -13,11 +13,11 @@ import { mountsForbidden } from '#support/namespace.ts';
 import { spawnServer, type SpawnedServer } from '#support/server.ts';
 import { connect, type ReceivedFrame } from '#support/ws-client.ts';
 
-/** The home on a small disk of its own, with the files that were in it. */
+/** Mounts a small disk as the home and copies its files there. */
 const SMALL_DISK = 'cp -R "$1" "$1.files"; mount -t tmpfs -o size=8m none "$1"; cp -R "$1.files/." "$1/"';
 const FULL_DISK = `${SMALL_DISK}; dd if=/dev/zero of="$1/ballast" bs=4k 2>/dev/null || true`;
 const READ_ONLY = 'mount --bind "$1" "$1"; mount -o remount,bind,ro "$1"';
-/** Longer than what is left of a disk's last block, shorter than what is kept in a file of its own. */
+/** Longer than the free part of the disk's last block, shorter than texts that are stored as blobs. */
 const LONG_PROMPT = 'A prompt that does not fit. '.repeat(500);
 
 const forbidden = mountsForbidden();
@@ -59,7 +59,7 @@ async function turn(server: SpawnedServer, id: string, answer: string): Promise<
 const idle = (server: SpawnedServer, id: string) =>
   expect.poll(async () => (await server.api('GET', `/sessions/${id}`)).data).toMatchObject({ busy: false });
 
-/** Takes all the space that is left; `free` gives it back. */
+/** Fills the disk; `free` releases the space. */
 function fillDisk(folder: string): { free(): Promise<void> } {
   const path = join(folder, 'ballast');
   const fd = openSync(path, 'w');
@@ -94,7 +94,7 @@ describe.skipIf(forbidden !== undefined)('a disk that fills up', () => {
     return { server, id, folder, journal, before, disk: fillDisk(server.home) };
   }
 
-  it('refuses a prompt with 50003 and leaves the journal as it was', async () => {
+  it('refuses a prompt with persistence.failure and leaves the journal unchanged', async () => {
     const { server, id, journal, before } = await filled();
     expect(await prompt(server, id, LONG_PROMPT)).toMatchObject({ code: 50003 });
     expect(await journal()).toBe(before);
@@ -103,7 +103,7 @@ describe.skipIf(forbidden !== undefined)('a disk that fills up', () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  it('takes prompts again as soon as there is space, and clients that followed the session still do', async () => {
+  it('accepts prompts again as soon as there is space; subscriptions continue', async () => {
     const { server, id, journal, before, disk } = await filled();
     const client = await connect(server);
     await client.send({ type: 'subscribe', payload: { session_ids: [id] } });
@@ -124,7 +124,7 @@ describe.skipIf(forbidden !== undefined)('a disk that fills up', () => {
     await turn(server, other.id, 'There, too.');
   });
 
-  it('makes no session, and leaves nothing of it', async () => {
+  it('creates no session, and leaves no files of it', async () => {
     const { server, folder, disk } = await filled();
     const sessions = join(folder, '..');
     const before = await readdir(sessions);
@@ -134,7 +134,7 @@ describe.skipIf(forbidden !== undefined)('a disk that fills up', () => {
     expect(await newSession(server)).toMatchObject({ code: 0 });
   });
 
-  it('ends a turn that runs out of space; the session goes on from its last whole line, also in another server', async () => {
+  it('ends a turn that runs out of space; the session continues after its last complete line, also in another server', async () => {
     const { server, id, journal, before, disk } = await filled();
     await disk.free();
     const held = model.enqueue({ text: LONG_PROMPT, hold: true });
@@ -159,7 +159,7 @@ describe.skipIf(forbidden !== undefined)('a disk that fills up', () => {
   });
 });
 
-/** The lines that a start prints which is refused. */
+/** The lines that a refused start prints. */
 async function refusedStart(mounts: string): Promise<string[]> {
   const refusal = await spawnServer({ home, mounts }).then(
     (server) => server.close().then(() => 'it started'),
@@ -169,7 +169,7 @@ async function refusedStart(mounts: string): Promise<string[]> {
   return refusal.split('\n').filter((line) => line.startsWith('service-code: ') || line.includes(' at '));
 }
 
-describe.skipIf(forbidden !== undefined)('a home that cannot be written', () => {
+describe.skipIf(forbidden !== undefined)('a read-only home', () => {
   it('refuses the start with one line that names it, and changes nothing', async () => {
     const before = await readdir(home);
     const printed = await refusedStart(READ_ONLY);

@@ -1,4 +1,4 @@
-/** A session that an earlier version wrote, and left in the midst of a turn, is read, settled and goes on. */
+/** A session that an earlier version wrote and left in mid-turn is read, settled and continued. */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const LONG_TEXT = 'x'.repeat(20_000);
 const built = useBuiltServer();
 const { ok } = built;
 
-/** Puts the session into its place and finds it after a start. */
+/** Copies the session into the home and restarts the server. */
 async function placeSession(): Promise<void> {
   const { home, project } = built.base;
   const { id: workspace } = z.object({ id: z.string() }).parse(await ok('POST', '/workspaces', { root: project }));
@@ -29,7 +29,7 @@ async function placeSession(): Promise<void> {
   });
 }
 
-test('it is listed and read, what was open is settled, and it goes on with what is new', async () => {
+test('is listed and read, its open work is settled, and new turns continue it', async () => {
   await placeSession();
   const session = async () => ok('GET', `/sessions/${ID}`);
   await expect.poll(session).toMatchObject({ busy: false, last_turn_reason: 'cancelled', title: 'Say hello.' });

@@ -1,4 +1,4 @@
-/** The built server when a directory is on a mount that does not answer: the rest of it goes on. Build first. */
+/** The built server with a directory on a mount that does not answer: other requests are served. Build first. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { processAlive } from '#server/processes/process-alive.ts';
 import { eventually } from '#support/patience.ts';
 import { startHungServer, type HungServer } from '#support/hung-server.ts';
 
-/** So long may take what does not touch the mount. */
+/** Maximum duration of requests that do not touch the mount. */
 const SOON_MS = 3000;
 
 const hosts: HungServer[] = [];
@@ -28,7 +28,7 @@ async function soon<T>(work: () => Promise<T>): Promise<T> {
   return result;
 }
 
-/** The output of a command that the session's agent runs. */
+/** Lets the session's agent run a command; returns its output. */
 async function runCommand({ server, session, base }: HungServer, command: string): Promise<string> {
   base.model.enqueue({ calls: [{ name: 'Bash', args: { command } }] });
   base.model.enqueue({ text: 'Done.' });
@@ -41,7 +41,7 @@ async function runCommand({ server, session, base }: HungServer, command: string
   return JSON.stringify(messages.findLast(({ role }) => role === 'tool')?.content);
 }
 
-test('twelve calls that hang leave threads for all other work', async () => {
+test('twelve hanging calls leave threads for other work', async () => {
   const host = await start();
   const { server, fs } = host;
   await host.blockPool(12);
@@ -52,7 +52,7 @@ test('twelve calls that hang leave threads for all other work', async () => {
   await host.release();
 });
 
-test('a thread pool of the user stays, also for commands', async () => {
+test("the user's thread pool size is kept, also for commands", async () => {
   const host = await start({ UV_THREADPOOL_SIZE: '7' });
   expect(await runCommand(host, 'echo "[${UV_THREADPOOL_SIZE-unset}]"')).toContain('[7]');
   await host.blockPool(6);
@@ -60,10 +60,10 @@ test('a thread pool of the user stays, also for commands', async () => {
   await host.release();
 });
 
-test('while every thread hangs, the token of before counts; afterwards all is as it was', async () => {
+test('while every thread hangs, the last token is valid; afterwards requests work again', async () => {
   const host = await start();
   const { server, fs } = host;
-  // The code of an endpoint is loaded from the disk at its first request.
+  // Loads the endpoint's module, which is read from disk on its first request.
   expect(await server.api('GET', '/meta')).toMatchObject({ code: 0 });
   await host.blockPool(16);
   expect(await soon(() => server.api('GET', '/meta'))).toMatchObject({ code: 0 });
@@ -76,7 +76,7 @@ test('while every thread hangs, the token of before counts; afterwards all is as
 test.each([
   ['when it is opened', {}],
   ['when it is read', { HUNG_FUNCTION: 'opendirSync' }],
-])('a directory that hangs %s is 50001 after 10 s, and holds up no other listing', async (_when, env) => {
+])('a directory that hangs %s is an internal error after 10 s, and delays no other listing', async (_when, env) => {
   const host = await start(env);
   const { fsAround } = host;
   const hung = fsAround('list', { path: 'hung' });
@@ -95,7 +95,7 @@ test.each([
     code: 0,
     data: { results: { fine: [{ path: 'fine/a.txt' }] }, partial_errors: { hung: { code: 50001, msg } } },
   });
-  // Now nothing hangs that others wait for.
+  // By now no listing waits for the hung call.
   await soon(() => host.fs('list', {}));
   await elsewhere();
   await host.release();
@@ -107,7 +107,7 @@ test.each([
 });
 
 describe('a stop while threads hang', () => {
-  /** A command of the session's agent that runs until it is killed; its process id. */
+  /** Lets the session's agent run a command until it is killed; returns its process id. */
   async function startCommand({ server, session, base }: HungServer): Promise<number> {
     const pidFile = join(base.root, 'pid');
     base.model.enqueue({ calls: [{ name: 'Bash', args: { command: `echo $$ > ${pidFile}; sleep 600` } }] });
@@ -139,7 +139,7 @@ describe('a stop while threads hang', () => {
         await expect.poll(host.calls).toBe(1);
       },
     ],
-  ])('%s: the process ends, and nothing of it is left', async (_which, env, hang) => {
+  ])('%s: the process exits, and cleans up', async (_which, env, hang) => {
     const host = await start(env);
     const { server } = host;
     const pid = await startCommand(host);
@@ -153,11 +153,11 @@ describe('a stop while threads hang', () => {
     await eventually(() => expect(processAlive(pid)).toBe(false));
   });
 
-  test('a second signal ends the process, too', async () => {
+  test('a second signal makes the process exit, too', async () => {
     const host = await start();
     await host.blockPool(16);
     const stopped = host.server.stop('SIGINT');
-    // No listener accepts connections any more: the first signal has been taken.
+    // The listener is closed, so the first signal has been handled.
     await expect
       .poll(
         () =>
@@ -173,7 +173,7 @@ describe('a stop while threads hang', () => {
     expect(await readdir(join(host.server.home, 'server/instances'))).toEqual([]);
   });
 
-  test('a mount that has answered again leaves an orderly exit', async () => {
+  test('a mount that answers again allows an orderly exit', async () => {
     const host = await start();
     await host.blockPool(12);
     await host.release();

@@ -1,4 +1,4 @@
-/** What programs that the built server starts inherit of it: no descriptor beyond the standard ones. */
+/** Programs that the built server starts inherit no descriptor except the standard ones. */
 import { readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
@@ -19,7 +19,7 @@ afterEach(async () => {
   await base.remove();
 });
 
-/** A server that inherited the file of a wrapper's lock, with a gap before its number, and a session of it. */
+/** Starts a server that inherited the file of a wrapper's lock, with a gap before its number, and creates a session. */
 async function start(options: SpawnOptions = {}): Promise<void> {
   base = await makeBuiltHome();
   const everything = resolve('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
@@ -34,17 +34,17 @@ async function start(options: SpawnOptions = {}): Promise<void> {
   await events.send({ type: 'subscribe', payload: { session_ids: [session], cursors: { [session]: { seq: 0 } } } });
 }
 
-/** A file by which a program reports, complete as soon as it is there. */
+/** The report that a program writes atomically to a file; undefined until then. */
 const reported = (path: string) => readFile(path, 'utf8').catch(() => undefined);
 
-/** Where the descriptors of a process lead; undefined once it has exited. */
+/** Targets of a process's descriptors; undefined after it has exited. */
 async function descriptorsOf(pid: string): Promise<string[] | undefined> {
   const folder = `/proc/${pid}/fd`;
   const names = await readdir(folder).catch(() => undefined);
   return names && Promise.all(names.map((name) => readlink(join(folder, name)).catch(() => '')));
 }
 
-/** Results of the calls of one turn, which all run. */
+/** Runs the calls in one turn; returns their results. */
 async function run(...calls: { name: string; args: unknown }[]): Promise<unknown[]> {
   base.model.enqueue({ calls });
   base.model.enqueue({ text: 'Done.' });
@@ -54,10 +54,10 @@ async function run(...calls: { name: string; args: unknown }[]): Promise<unknown
   return events.durable(session).flatMap(({ type, payload }) => (type === 'tool.result' ? [payload.output] : []));
 }
 
-/** Prints where each descriptor of a shell leads, and that it can still write to its standard ones. */
+/** Prints the target of each descriptor of a shell, and writes to its standard ones. */
 const LIST = 'for fd in /proc/self/fd/*; do readlink "$fd"; done; echo "to stdout"; echo "to stderr" >&2';
 
-test('commands have none of those that the server inherited, which keeps them open; their own streams work', async () => {
+test('commands do not inherit descriptors that the server inherited and keeps open; their standard streams work', async () => {
   await start();
   const [listed, own] = await run(
     { name: 'Bash', args: { command: LIST, description: 'List descriptors' } },
@@ -69,11 +69,11 @@ test('commands have none of those that the server inherited, which keeps them op
   expect(listed).toContain('to stdout');
   expect(listed).toContain('to stderr');
   expect(listed).not.toContain('lock');
-  // Whoever started the server may hold a lock through it.
+  // The process that started the server may hold a lock through it.
   expect(own).toContain(`${join(base.root, 'lock')}\n${join(base.root, 'lock')}`);
 });
 
-test('programs of MCP servers talk through their pipes, and have none of those', async () => {
+test('MCP server programs use their pipes, and inherit no others', async () => {
   await start();
   const [, echoed, listed] = await run(
     { name: 'Bash', args: { command: 'true', description: 'Nothing' } },
@@ -91,7 +91,7 @@ test('programs of MCP servers talk through their pipes, and have none of those',
   expect(listed).not.toContain('lock');
 });
 
-test('shells of terminals have none of those, and none of another terminal; a program that cannot be run exits with 1', async () => {
+test('shells of terminals inherit none, also not of other terminals; a program that cannot be run exits with 1', async () => {
   await start();
   const open = async (shell: string) => {
     const made = await server.api('POST', `/sessions/${session}/terminals`, { shell });
@@ -119,7 +119,7 @@ test('shells of terminals have none of those, and none of another terminal; a pr
     .toMatchObject({ status: 'exited', exit_code: 1 });
 });
 
-test('the browser has none of those', async () => {
+test('the browser inherits none', async () => {
   const folder = await temporaryDirectory();
   onTestFinished(() => rm(folder, { recursive: true }));
   const program = join(folder, 'browser.sh');
@@ -132,7 +132,7 @@ test('the browser has none of those', async () => {
   expect(await reported(path)).not.toContain('lock');
 });
 
-test('the program that tries file locks has none of those, and takes SIGUSR1 first', async () => {
+test('the program that probes file locks inherits none, and handles SIGUSR1 first', async () => {
   await start();
   const { pid } = server.process;
   await takeLocks(checkedBytes(base.home), readersBytes(join(base.home, `cache/index-v${indexSchema.version}.db`)));

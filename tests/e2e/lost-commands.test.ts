@@ -1,4 +1,4 @@
-/** Commands in the background whose server was killed: those that still run are named, and can be ended. */
+/** Background commands of a killed server: those that still run are reported, and can be stopped. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ async function journalOf(session: string): Promise<string> {
   return join(built.base.home, 'sessions', workspace, session, 'journal.ndjson');
 }
 
-/** Runs commands in the background, each ended with the test at the latest. */
+/** Runs commands in the background; the end of the test kills them at the latest. */
 async function run(session: string, ...commands: string[]): Promise<Command[]> {
   const { model } = built.base;
   const calls = commands.map((command) => ({
@@ -52,7 +52,7 @@ async function run(session: string, ...commands: string[]): Promise<Command[]> {
       try {
         process.kill(-info.pid, 'SIGKILL');
       } catch {
-        // It has ended.
+        // It has exited.
       }
     });
     return { id: info.taskId, pid: info.pid };
@@ -65,13 +65,13 @@ const idle = (session: string) =>
       z.object({ active: z.unknown() }).parse(await ok('GET', `/sessions/${session}/prompts`)).active === null,
   );
 
-/** What the agent is told of a lost task. */
+/** The notification of a lost task for the agent. */
 async function notification(session: string, { id }: Command): Promise<string> {
   const messages = JSON.stringify(await ok('GET', `/sessions/${session}/messages?page_size=100`));
   return new RegExp(`task:${id}:lost.*?</notification>`).exec(messages)?.[0] ?? '';
 }
 
-/** Answers of the model's call of a tool. */
+/** Lets the model call a tool; returns the messages of the next request. */
 async function callTool(session: string, name: string, args: object): Promise<string> {
   const { model } = built.base;
   model.enqueue({ calls: [{ name, args }] });
@@ -85,7 +85,7 @@ const cancel = (session: string, { id }: Command) =>
   built.server.api('POST', `/sessions/${session}/tasks/${id}:cancel`);
 const load = (session: string) => ok('POST', `/sessions/${session}/profile`, { title: 'Loaded' });
 
-test('those that still run are named with their pid, and are ended by :cancel and TaskStop', async () => {
+test('running commands are reported with their pid, and stopped by :cancel and TaskStop', async () => {
   const session = await built.newSession();
   const [first, second, gone] = await run(session, 'echo one; sleep 1000 & wait', 'sleep 1001', 'sleep 1002');
   if (!first || !second || !gone) throw new Error('three commands');
@@ -108,7 +108,7 @@ test('those that still run are named with their pid, and are ended by :cancel an
   expect(JSON.stringify(await ok('GET', `${path}/${gone.id}?with_output=true`))).not.toContain('may still run');
 
   expect(await cancel(session, first)).toMatchObject({ code: 0, data: { cancelled: true } });
-  // With all that it started.
+  // The whole process group.
   expect(await groupRuns(first.pid)).toBe(false);
   expect(await cancel(session, first)).toMatchObject({ code: 40904, details: { current_status: 'failed' } });
   expect(await callTool(session, 'TaskStop', { task_id: second.id })).toContain('status: killed');
@@ -117,7 +117,7 @@ test('those that still run are named with their pid, and are ended by :cancel an
   expect(await cancel(session, gone)).toMatchObject({ code: 40904 });
 });
 
-/** A process of this test, in a group of its own. */
+/** A process of this test, in its own process group. */
 async function stranger(): Promise<ChildProcess & { pid: number }> {
   const child = spawn('sleep', ['1003'], { detached: true, stdio: 'ignore' });
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -131,7 +131,7 @@ test.each([
     (record: string, from: number, to: number) => record.replaceAll(`"pid":${from},`, `"pid":${to},`),
   ],
   ['of another boot', (record: string) => record.replaceAll(/"machine":"/g, '"machine":"other ')],
-])('a command %s is not named, and nothing is ended', async (_what, change) => {
+])('a command %s is not reported as running, and no process is stopped', async (_what, change) => {
   const session = await built.newSession();
   const [command] = await run(session, 'sleep 1000');
   const other = await stranger();
@@ -151,7 +151,7 @@ test.each([
   expect([processAlive(other.pid), processAlive(command.pid)]).toEqual([true, true]);
 });
 
-test('a copy of the session does not end the commands of the original', async () => {
+test('a copy of the session does not stop the commands of the original', async () => {
   const session = await built.newSession();
   const [command] = await run(session, 'sleep 1000');
   if (!command) throw new Error('a command');

@@ -1,6 +1,6 @@
 /**
- * The built server as a user whom files can be kept from: what the system refuses is told as refused. Root is refused
- * nothing, and only root may run a server as somebody else, so elsewhere the tests are skipped.
+ * The built server as a user with limited file permissions: refusals of the system are reported as such. Root is never
+ * refused, and only root may run a server as another user, so otherwise the tests are skipped.
  */
 import { chmod, chown, mkdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sessionSchema } from '#schema/session.ts';
 import { spawnServer, temporaryDirectory, type SpawnedServer } from '#support/server.ts';
 
-/** Of nobody in particular. */
+/** The user `nobody`. */
 const OTHER = { uid: 65_534, gid: 65_534 };
 
 describe.runIf(process.getuid?.() === 0)('a server that is not root', () => {
@@ -24,7 +24,7 @@ describe.runIf(process.getuid?.() === 0)('a server that is not root', () => {
       await mkdir(join(base, name));
       await chown(join(base, name), OTHER.uid, OTHER.gid);
     }
-    // Of root: a file and a directory that others may not read, one that they may not write, one that they may not enter.
+    // Owned by root: a file and a directory without read permission, one without write, one without execute permission.
     await writeFile(join(work, 'secret.txt'), 'secret', { mode: 0o600 });
     await mkdir(join(work, 'closed'), { mode: 0o700 });
     await writeFile(join(work, 'closed/inner.txt'), 'inner');
@@ -46,7 +46,7 @@ describe.runIf(process.getuid?.() === 0)('a server that is not root', () => {
   const fs = (action: string, body: unknown) => server.api('POST', `/sessions/${id}/fs:${action}`, body);
   const denied = (path: string) => ({ code: 40411, msg: `permission denied: ${path}` });
 
-  it('reads what it may, and says what it may not', async () => {
+  it('reads permitted files, and reports the others', async () => {
     expect((await stat(`/proc/${server.process.pid}`)).uid).toBe(OTHER.uid);
     expect(await fs('read', { path: 'mine/latin.txt' })).toMatchObject({ code: 0, data: { content: 'déjà vu' } });
     for (const path of ['secret.txt', 'closed/inner.txt', 'to-inner']) {
@@ -56,7 +56,7 @@ describe.runIf(process.getuid?.() === 0)('a server that is not root', () => {
     }
   });
 
-  it('looks at what it may not read, but not into what it may not enter', async () => {
+  it('stats unreadable entries, but none in a directory without execute permission', async () => {
     expect(await fs('stat', { path: 'secret.txt' })).toMatchObject({ code: 0, data: { size: 6 } });
     expect(await fs('stat', { path: 'closed' })).toMatchObject({ code: 0, data: { kind: 'directory' } });
     expect(await fs('stat', { path: 'closed/inner.txt' })).toMatchObject(denied('closed/inner.txt'));
@@ -69,7 +69,7 @@ describe.runIf(process.getuid?.() === 0)('a server that is not root', () => {
     }
   });
 
-  it('lists around what it may not read', async () => {
+  it('lists around unreadable directories', async () => {
     expect(await fs('list', { path: 'closed' })).toMatchObject(denied('closed'));
     expect(await fs('list', { path: 'listed' })).toMatchObject(denied('listed'));
     const { data } = await fs('list', { depth: 2 });
@@ -82,7 +82,7 @@ describe.runIf(process.getuid?.() === 0)('a server that is not root', () => {
     });
   });
 
-  it('makes directories where it may', async () => {
+  it('creates directories where it has permission', async () => {
     expect(await fs('mkdir', { path: 'mine/new' })).toMatchObject({ code: 0 });
     expect((await stat(join(work, 'mine/new'))).uid).toBe(OTHER.uid);
     for (const [path, recursive] of [
@@ -94,7 +94,7 @@ describe.runIf(process.getuid?.() === 0)('a server that is not root', () => {
     }
   });
 
-  it('adds no directory that it may not look at', async () => {
+  it('adds no directory that it may not stat', async () => {
     const { data } = await server.api('GET', `/sessions/${id}`);
     const { workspace_id } = sessionSchema.parse(data);
     const add = (path: string) => server.api('POST', `/workspaces/${workspace_id}/add-dir`, { path, persist: false });
@@ -102,7 +102,7 @@ describe.runIf(process.getuid?.() === 0)('a server that is not root', () => {
     expect(await add('mine')).toMatchObject({ code: 0, data: { additional_dirs: [join(work, 'mine')] } });
   });
 
-  it('meets the same on the rest of the machine', async () => {
+  it('restricts machine-wide actions, too', async () => {
     const at = (name: string) => join(work, name);
     const get = (action: string, path: string) => server.api('GET', `/fs:${action}?path=${encodeURIComponent(path)}`);
     expect(await get('browse', at('closed'))).toMatchObject(denied(at('closed')));

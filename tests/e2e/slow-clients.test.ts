@@ -1,4 +1,4 @@
-/** Clients of the built server that send without reading, or do not read at all: bounded memory, and a stop in time. */
+/** Clients of the built server that send without reading, or do not read at all: bounded memory, and a timely stop. */
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
@@ -22,7 +22,7 @@ async function residentBytes(): Promise<number> {
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
 }
 
-/** Loads what every server holds after a while: the index, compiled code. */
+/** Loads what any server holds after some time: the index, compiled code. */
 async function warmUp(): Promise<void> {
   await server.api('GET', '/sessions');
   const client = await connect(server);
@@ -32,7 +32,7 @@ async function warmUp(): Promise<void> {
   await client.close();
 }
 
-/** A connection that has read its hello and reads no more. */
+/** A connection that stops reading after its hello. */
 async function deafClient(): Promise<WebSocket> {
   const headers = { authorization: `Bearer ${server.token}` };
   const socket = new WebSocket(`${server.url.replace('http', 'ws')}/api/v1/ws`, { headers });
@@ -41,7 +41,7 @@ async function deafClient(): Promise<WebSocket> {
   return socket;
 }
 
-test(`${FRAMES} frames are acked in order to a client that reads none of the acks at first`, async () => {
+test(`${FRAMES} frames are acked in order to a client that reads no acks at first`, async () => {
   await warmUp();
   const before = await residentBytes();
   const client = await deafClient();
@@ -50,7 +50,7 @@ test(`${FRAMES} frames are acked in order to a client that reads none of the ack
       JSON.stringify({ type: 'subscribe', id, payload: { session_ids: [`unknown-${id}-${'x'.repeat(100)}`] } }),
     );
   }
-  // The server has stopped reading: what it took is bounded, the rest waits here.
+  // Backpressure: the server has stopped reading, so its memory is bounded and other frames wait in the client.
   const peak = { bytes: 0 };
   const waiting = async () => {
     const last = client.bufferedAmount;
@@ -76,7 +76,7 @@ test(`${FRAMES} frames are acked in order to a client that reads none of the ack
   client.close();
 });
 
-test('a stop does not wait for a client that reads nothing', async () => {
+test('a stop does not wait for a client that does not read', async () => {
   const client = await deafClient();
   expect(await server.stop('SIGTERM')).toBe(0);
   client.terminate();

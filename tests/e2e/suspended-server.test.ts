@@ -1,4 +1,4 @@
-/** A built server that is suspended for longer than its lease lasts, while one on another machine goes on with its session. */
+/** A built server suspended longer than its lease lasts; another machine's server takes over its session. */
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { mountsForbidden } from '#support/namespace.ts';
 import { spawnServer, type SpawnedServer } from '#support/server.ts';
 import { DEAD_MS } from '#server/home/heartbeats.ts';
 
-/** To the server that sees them it runs on another machine, so that only the heartbeat tells whether the first one lives. */
+/** Makes a server appear to run on another machine, where only heartbeats show whether the first server is alive. */
 const ANOTHER_BOOT = 'echo another >"$1/boot_id"; mount --bind "$1/boot_id" /proc/sys/kernel/random/boot_id';
 
 const forbidden = mountsForbidden();
@@ -40,7 +40,7 @@ async function journalOf(id: string): Promise<Buffer> {
 const text = (words: string) => ({ content: [{ type: 'text', text: words }] });
 
 test.skipIf(forbidden !== undefined)(
-  'writes nothing when it goes on, and says which server has the session',
+  'writes nothing when it resumes, and reports which server owns the session',
   { timeout: 4 * DEAD_MS },
   async () => {
     const created = await first.api('POST', '/sessions', { metadata: { cwd: base.project } });

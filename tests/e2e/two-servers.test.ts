@@ -1,4 +1,4 @@
-/** Two built servers on one home: one writes a session, the other reads it, and takes it over when the first is gone. */
+/** Two built servers on one home: one writes a session, the other reads it, then takes over after its exit. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
@@ -28,7 +28,7 @@ afterEach(async () => {
 const text = (words: string) => ({ content: [{ type: 'text', text: words }] });
 
 it.each(['SIGTERM', 'SIGKILL'] as const)(
-  'the second reads what the first does, and goes on after its %s',
+  'the second reads what the first writes, and takes over after its %s',
   async (signal) => {
     const created = await first.api('POST', '/sessions', { metadata: { cwd: project } });
     const { id } = z.object({ id: z.string() }).parse(created.data);
@@ -72,7 +72,7 @@ it.each(['SIGTERM', 'SIGKILL'] as const)(
   },
 );
 
-it('the second goes on with what the first has archived, and hands it back the same way', async () => {
+it('the second continues a session that the first has archived, and vice versa', async () => {
   const created = await first.api('POST', '/sessions', { metadata: { cwd: project } });
   const { id } = z.object({ id: z.string() }).parse(created.data);
   const path = `/sessions/${id}`;
