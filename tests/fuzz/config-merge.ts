@@ -1,6 +1,6 @@
 /**
- * Fuzz target: a patch of the configuration merges as objects do, recursively, null removes, and leaves all else as it
- * is; the edited text holds exactly the merged document, and untouched lines with their comments.
+ * Fuzz target: a patch of the configuration merges recursively, null removes, and all other members are unchanged; the
+ * edited text represents exactly the merged document, and untouched lines keep their comments.
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import { stringify } from 'smol-toml';
@@ -12,7 +12,7 @@ import { integer, pick, type Random } from '#support/random.ts';
 
 type Members = Record<string, unknown>;
 
-/** Of records; the schema of patches drops `__proto__`, so only files have it. */
+/** Names of records; the schema of patches drops `__proto__`, so only files contain it. */
 const NAMES = ['acme', 'acme/large', 'a.b', 'with space', '__proto__', 'constructor', 'é', '"quoted"', '0'];
 const TEXTS = ['', 'x', 'https://h/v1', 'a "b"', "it's", '\\n', 'line\nline', '😀', '# no comment', '[x]'];
 
@@ -72,7 +72,7 @@ function change(random: Random): Members {
   );
 }
 
-/** The rule as it is documented, without the code under test. */
+/** The documented rule, implemented independently of the code under test. */
 function merged(before: unknown, patch: unknown): unknown {
   if (patch === null) return undefined;
   if (typeof patch !== 'object' || Array.isArray(patch)) return patch;
@@ -88,7 +88,7 @@ function merged(before: unknown, patch: unknown): unknown {
   return result.size > 0 ? object(result) : undefined;
 }
 
-/** One case. Throws when a merge loses or invents a member, or the text does not hold what was merged. */
+/** One case. Throws when a merge loses or invents a member, or the text differs from the merged document. */
 export async function configMerge(random: Random): Promise<void> {
   const line = `kept = [1, "a"] # by hand`;
   const source = `${stringify(document(random))}\n[of_another_version]\n${line}\n`;

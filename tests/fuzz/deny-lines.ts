@@ -1,13 +1,13 @@
 /**
- * Fuzz target: a denied command in any composition of what runs it and of how it is spelled is denied or unreadable,
- * never passed; a harmless command in the same composition is not denied.
+ * Fuzz target: a denied command, in any composition of wrappers and spellings, is denied or unreadable, never allowed;
+ * a harmless command in the same composition is not denied.
  */
 import { createServerHome } from '#server/permissions/server-home.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { integer, pick, type Random } from '#support/random.ts';
 import { openPolicy } from '#support/policy.ts';
 
-/** A line under construction: of one simple command other programs can be given the words. */
+/** A line under construction; a simple command can be passed as words to other programs. */
 interface Line {
   text: string;
   simple: boolean;
@@ -17,7 +17,7 @@ type Step = (line: Line) => Line;
 const simple = (text: string): Line => ({ text, simple: true });
 const compound = (text: string): Line => ({ text, simple: false });
 
-/** Programs that take a command's words. */
+/** Programs that run a command given as words. */
 const PREFIXES = [
   'sudo',
   'sudo -u bob',
@@ -71,10 +71,10 @@ const PREFIXES = [
   '2>/dev/null',
 ];
 
-/** What only the shell knows: no program can be given these words. */
+/** Shell syntax before a command, which no program can run as words. */
 const KEYWORDS = ['X=1', 'A[0]=x B+=y', 'CI= >log', 'time -p', '!', 'coproc'];
 
-/** Programs that take a line as one word. */
+/** Programs that run a line given as one word. */
 const READERS = [
   'sh -c',
   'bash -lc',
@@ -114,7 +114,7 @@ const NAMES: readonly ((name: string) => string)[] = [
   (name) => `$"${name}"`,
 ];
 
-/** Git's own options, before the command's name. */
+/** Git options before the command's name. */
 const GIT_OPTIONS = ['-C .', '-c a.b=c', '--no-pager', '--git-dir=.git', '--work-tree .', '-P', "-c user.name='a b'"];
 
 const singleQuoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
@@ -123,10 +123,10 @@ const ansiQuoted = (text: string) =>
   `$'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')}'`;
 const quoted = (random: Random, text: string) => pick(random, [singleQuoted, doubleQuoted, ansiQuoted])(text);
 
-/** Shells that read a line from their input: `xargs` would take it for itself. */
+/** Shells that read a line from stdin, which `xargs` would read itself. */
 const HERE_STRINGS = ['bash <<<', 'sudo sh -s <<<', 'env - bash -x <<<'];
 
-/** What may stand around a line. A here-document ends with its own line, so what follows begins with another one. */
+/** Contexts of a line. A here-document ends with its own line, so further text starts on a new one. */
 const AROUND: readonly ((text: string) => string)[] = [
   (text) => `true; ${text}`,
   (text) => `${text}\ntrue`,
@@ -163,7 +163,7 @@ const AROUND: readonly ((text: string) => string)[] = [
   (text) => `sh <<-E\n\t${text}\n\tE`,
 ];
 
-/** The lines of another command are nowhere to be read. */
+/** Lines that another command outputs, so that the policy cannot read them. */
 const UNREADABLE: readonly ((word: string) => string)[] = [
   (word) => `echo ${word} | sh`,
   (word) => `printf %s ${word} |& sudo bash -s`,
@@ -255,7 +255,7 @@ export function randomLines(random: Random): { denied: string; harmless: string 
   };
 }
 
-/** One case. Throws when a denied command passes, or a harmless one is denied. */
+/** One case. Throws when a denied command is allowed, or a harmless one is denied. */
 export async function denyLines(random: Random): Promise<void> {
   const { denied, harmless } = randomLines(random);
   if ((await verdict(denied)) === 'approve') throw new Error(`passed: ${JSON.stringify(denied)}`);

@@ -1,6 +1,6 @@
 /**
- * Fuzz target: of a `Host` built from a name and a port the name is read; a damaged one that is allowed means the same
- * host to a browser.
+ * Fuzz target: the name of a `Host` built from a name and a port is parsed correctly; a damaged host that is allowed is
+ * the same host to a browser.
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import { isIP } from 'node:net';
@@ -20,10 +20,7 @@ const NAMES = [
 const ADDRESSES = ['127.0.0.1', '10.1.1.1', '0.0.0.0', '::1', 'fe80::1', '::ffff:127.0.0.1', '2001:db8::5:6'];
 const DAMAGE = ['@', '/', '\\', '?', '#', ' ', '\t', ',', '%', '%00', ':', ':x', '[', ']', '\0', 'é', '。', '..', '-'];
 
-/**
- * A name or an address and a port; an address of version 6 may name a zone (`%eth0`), and without a port do without
- * brackets.
- */
+/** A name or an address and a port; an IPv6 address may have a zone (`%eth0`), and needs no brackets without a port. */
 const WELL_FORMED = /^(?:(?:[\w.-]+|\[[\da-f:.]+(?:%[\w.:-]+)?\])(?::\d+)?|[\da-f:.]+(?:%[\w.:-]+)?)$/i;
 export const isWellFormed = (text: string): boolean => WELL_FORMED.test(text.trim());
 
@@ -34,7 +31,7 @@ export interface RandomHost {
   port: string;
 }
 
-/** A well-formed host in one of its spellings. */
+/** A well-formed host in a random spelling. */
 export function randomHost(random: Random): RandomHost {
   const kind = random();
   const labels = () => Array.from({ length: 1 + integer(random, 3) }, () => pick(random, LABELS)).join('.');
@@ -45,7 +42,7 @@ export function randomHost(random: Random): RandomHost {
   return { text: port === '' ? host : `${host}:${port}`, name, port };
 }
 
-/** The text with something in it that no host has. */
+/** Inserts characters that no host contains. */
 export function damaged(random: Random, text: string): string {
   const at = integer(random, text.length + 1);
   return text.slice(0, at) + pick(random, DAMAGE) + text.slice(at);
@@ -65,7 +62,7 @@ const isAllowed = (name: string): boolean =>
 
 const withoutDot = (name: string) => name.replace(/\.$/, '');
 
-/** One case. Throws when a name is read that was not given, or a foreign one is allowed. */
+/** One case. Throws when the parsed name is wrong, or a foreign one is allowed. */
 export function hosts(random: Random): void {
   const { text, name } = randomHost(random);
   deepStrictEqual(parseHost(text), name, text);
@@ -79,7 +76,7 @@ export function hosts(random: Random): void {
   if (!URL.canParse(`http://${other.trim()}`)) return;
   const { hostname } = new URL(`http://${other.trim()}`);
   const seen = withoutDot(hostname.replaceAll(/[[\]]/g, ''));
-  // Addresses have several spellings.
+  // An address has several spellings.
   if (seen !== withoutDot(read) && isIP(seen) === 0)
     throw new Error(`${JSON.stringify(other)} is ${seen} to a browser`);
 }

@@ -1,6 +1,6 @@
 /**
- * Fuzz target: an origin is allowed exactly when it is listed, or the host that a browser would take from it is the one
- * that the request is addressed to, or both are this machine; without credentials only the very same origin is.
+ * Fuzz target: an origin is allowed exactly when it is listed, or the host that a browser would derive from it is the
+ * one that the request is addressed to, or both are this machine; without credentials only the identical origin is.
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import { isOwnOrigin, originAllowed } from '#server/auth/origins.ts';
@@ -14,25 +14,25 @@ const NAMELESS = ['', 'file://', 'data:,x', 'about:blank', 'http://', 'localhost
 const isLoopback = (name: string) =>
   name === 'localhost' || name.endsWith('.localhost') || name === '::1' || /^127\.\d+\.\d+\.\d+$/.test(name);
 
-/** An origin, and the host that it names. */
+/** An origin, and its host. */
 function randomOrigin(random: Random): { origin: string; scheme: string; host: RandomHost | undefined } {
   const kind = random();
   if (kind < 0.1) return { origin: pick(random, NAMELESS), scheme: '', host: undefined };
   if (kind < 0.2) return { origin: pick(random, [...LISTED]), scheme: '', host: undefined };
   const scheme = pick(random, SCHEMES);
   const host = randomHost(random);
-  // A foreign name in the user's part changes nothing.
+  // A foreign name in the user part has no effect.
   const user = random() < 0.2 ? `${pick(random, ['localhost', '127.0.0.1', 'a.test'])}@` : '';
   return { origin: `${scheme}://${user}${host.text}`, scheme, host };
 }
 
-/** The host's name in the spelling of browsers: they normalize addresses, such as `0x7f.1`, for the schemes of the web. */
+/** The host name as browsers normalize it: addresses such as `0x7f.1` too, for the schemes of the web. */
 function seenName(scheme: string, { text }: RandomHost): string | undefined {
   const url = `${scheme}://${text}`;
   return URL.canParse(url) ? new URL(url).hostname.replaceAll(/[[\]]/g, '').toLowerCase() : undefined;
 }
 
-/** One case. Throws when an origin is allowed that is not the server's own, or refused that is. */
+/** One case. Throws when a foreign origin is allowed, or an allowed one refused. */
 export function origins(random: Random): void {
   const { origin, scheme, host } = randomOrigin(random);
   const target = random() < 0.4 && host ? host : randomHost(random);
@@ -47,7 +47,7 @@ export function origins(random: Random): void {
   const own = scheme === 'http' && seen !== undefined && seen === seenName('http', target) && isSamePort;
   deepStrictEqual(isOwnOrigin(origin, target.text, LISTED), isListed || own, `${origin} as ${target.text}`);
 
-  // A damaged host is nobody's own, not even where a browser would read a host from it.
+  // A damaged host is never the server's, even if a browser would derive a host from it.
   const odd = damaged(random, target.text);
   if (!isWellFormed(odd) && URL.canParse(`http://${odd}`)) {
     const read = new URL(`http://${odd}`).origin;

@@ -1,6 +1,6 @@
 /**
- * Fuzz target: a request target is parsed to the segments and the query that it was built from, and without a token none
- * reaches an endpoint but the one that is open.
+ * Fuzz target: a request target is parsed to the segments and the query that it was built from, and without a token
+ * none reaches an endpoint except the public one.
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import endpoints from '#endpoints';
@@ -21,13 +21,13 @@ const guard = createGuard({
 
 const PIECES = ['a', 'api', 'v1', '..', '.', '%', '/', '?', '#', '*', ':', ' ', 'é', '😀', '\\', '&', '\0', 'x:y'];
 const AUTHORITIES = ['', '', 'http://h', 'HTTPS://h:1', 'http://u:p@h', 'http://', 'https://[::1]:80'];
-/** Characters that a segment may have without being encoded. */
+/** Characters that a segment may contain unencoded. */
 const PLAIN = /^[a-z0-9.*:\\&]$/;
 
 const randomText = (random: Random, most: number) =>
   Array.from({ length: integer(random, most) }, () => pick(random, PIECES)).join('');
 
-/** One of the spellings of a segment: every character that may be plain is plain or encoded. */
+/** A random spelling of a segment: unencoded characters may also be encoded. */
 function spelled(random: Random, segment: string): string {
   const spell = (character: string) => {
     if (PLAIN.test(character) && random() < 0.8) return character;
@@ -71,14 +71,14 @@ async function needsTheToken(random: Random): Promise<void> {
   });
   const isOpen = method === 'OPTIONS' || (method === 'GET' && parsed?.segments.join('|') === 'api|v1|healthz');
   if (match && !isOpen && outcome !== 'refused') throw new Error(`${method} ${target} needs no token`);
-  // What a proxy or browser would take for the API, with its dot segments resolved.
+  // The path that a proxy or browser would send to the API, with its dot segments resolved.
   const seen = parsed && URL.canParse(`http://h${parsed.raw}`) ? new URL(`http://h${parsed.raw}`).pathname : '';
   if (parsed?.raw === seen && seen.startsWith('/api/') && !isOpen && outcome !== 'refused') {
     throw new Error(`${method} ${target} is below /api/ and needs no token`);
   }
 }
 
-/** One case. Throws when a target is parsed to something else, or reaches an endpoint without a token. */
+/** One case. Throws when a target is parsed incorrectly, or reaches an endpoint without a token. */
 export async function requestTarget(random: Random): Promise<void> {
   parsesWhatWasBuilt(random);
   await needsTheToken(random);

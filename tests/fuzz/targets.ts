@@ -1,4 +1,4 @@
-/** All fuzz targets by name. Each call is one case of random input; it throws, or rejects, when the code is wrong. */
+/** All fuzz targets by name. Each call is one random case, and throws or rejects when the code is wrong. */
 import type { Random } from '#support/random.ts';
 import { configMerge } from './config-merge.ts';
 import { denyLines } from './deny-lines.ts';

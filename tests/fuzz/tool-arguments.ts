@@ -1,6 +1,6 @@
 /**
- * Fuzz target: arguments of any nesting are parsed up to 200 levels and are `{}` below, whatever brackets their texts
- * hold; what is shown of deeper ones is JSON within the levels.
+ * Fuzz target: arguments are parsed up to 200 levels of nesting and are `{}` beyond, regardless of brackets in strings;
+ * deeper ones are clipped to valid JSON within the levels.
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import { clipJson, isRecord, MAX_JSON_LEVELS } from '#server/json.ts';
@@ -13,7 +13,7 @@ const BROKEN = ['', ' ', '{', '}', '[', '"', ',', ':', 'nul', '\\', '\0', '1e', 
 const randomText = (random: Random) => Array.from({ length: integer(random, 4) }, () => pick(random, TEXTS)).join('');
 const leaf = (random: Random): unknown => pick(random, [null, true, 0, -1.5, 1e21, randomText(random), [], {}]);
 
-/** A value of so many nested arrays and objects, with others beside each. */
+/** A value of `levels` nested arrays and objects, with siblings at each level. */
 function nested(random: Random, levels: number): unknown {
   let value: unknown = pick(random, [null, false, 7, randomText(random)]);
   for (let level = 0; level < levels; level += 1) {
@@ -30,7 +30,7 @@ const levelsOf = (value: unknown): number =>
 const randomLevels = (random: Random) =>
   random() < 0.8 ? integer(random, 8) : MAX_JSON_LEVELS - 2 + integer(random, 5);
 
-/** One case. Throws when arguments are parsed to another value than was written, or what is shown is no JSON. */
+/** One case. Throws when arguments are parsed to a different value, or the clipped text is no JSON. */
 export function toolArguments(random: Random): void {
   const value = nested(random, randomLevels(random));
   const text = JSON.stringify(value, undefined, pick(random, [0, 1, '\t']));
@@ -53,7 +53,7 @@ export function toolArguments(random: Random): void {
     const whole: unknown = JSON.parse(cut);
     if (levelsOf(whole) <= MAX_JSON_LEVELS) expected = whole;
   } catch {
-    // No JSON.
+    // No valid JSON.
   }
   deepStrictEqual(parsed, expected, cut.slice(0, 200));
 }
