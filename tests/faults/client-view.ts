@@ -1,4 +1,4 @@
-/** All that a client can read of a server's state, to be compared over a restart. */
+/** The state of a server that clients can read, for comparison over a restart. */
 import { expect } from 'vitest';
 import { z } from 'zod';
 import type { BuiltServer } from '#support/built-server.ts';
@@ -14,14 +14,14 @@ const sessionSchema = z.looseObject({
 });
 const sessionsSchema = z.object({ items: z.array(sessionSchema) });
 const messagesSchema = z.object({ items: z.array(z.looseObject({ id: z.string() })) });
-/** The rest of it is about the present, such as the phase of the agent. */
+/** Other members describe the present, such as the phase of the agent. */
 const transcriptSchema = z.object({ items: z.array(z.unknown()) });
 const workspacesSchema = z.object({
   // The time of the last use is written later: a crash may lose it.
   items: z.array(z.looseObject({ id: z.string() }).transform((item) => ({ ...item, last_opened_at: undefined }))),
 });
 
-/** What a test has been given, and may ask for. */
+/** Ids that a test has received. */
 export interface Known {
   sessions: Set<string>;
   uploads: Set<string>;
@@ -49,7 +49,7 @@ async function eventsOf(id: string, { server }: BuiltServer): Promise<string[]> 
   return events;
 }
 
-/** Follows the known sessions over one connection; returns a function that ends it, with the durable events received, by session. */
+/** Subscribes to the known sessions; the returned function closes and returns durable events by session. */
 export async function followAll(
   { server }: BuiltServer,
   known: Known,
@@ -63,8 +63,8 @@ export async function followAll(
 }
 
 /**
- * Fails unless what a client saw of the sessions before is the beginning of what it sees after, and all that it received
- * meanwhile is part of that.
+ * Fails unless the earlier view of each session is a prefix of the later one, which also contains everything received
+ * meanwhile.
  */
 export function expectContinued(
   what: string,
@@ -73,7 +73,7 @@ export function expectContinued(
   const at = (id: string) => after.histories[id] ?? expect.fail(`${what}: ${id} is missing`);
   for (const [id, { events, messages }] of Object.entries(before.histories)) {
     expect([what, at(id).events.slice(0, events.length)]).toEqual([what, events]);
-    // A page has the newest ones only.
+    // A page contains only the newest messages.
     const start = at(id).messages.findIndex((message) => message.id === messages[0]?.id);
     const shared = start < 0 ? [] : at(id).messages.slice(start);
     expect([what, shared]).toEqual([what, messages.slice(0, start < 0 ? undefined : shared.length)]);
@@ -88,7 +88,7 @@ export function expectContinued(
   }
 }
 
-/** Waits until every known session is listed and none is busy. Throws unless everything is answered. */
+/** Waits until every known session is listed and none is busy. Throws if a request fails. */
 export async function viewOf(built: BuiltServer, known: Known): Promise<ClientView> {
   const data = (path: string) => built.ok('GET', path);
   const listed = async () => sessionsSchema.parse(await data('/sessions?page_size=100&include_archive=true')).items;

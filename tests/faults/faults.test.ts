@@ -1,8 +1,8 @@
 /**
- * System calls that fail while the built server works, one after another; after each the server is killed and started
- * again. Everything that a client saw before the fault and received during it must be there afterwards, and all that it
- * reads then again after the kill, byte for byte. Run by `npm run faults`, not by the check:
- * it takes some minutes and needs strace, without which it is skipped.
+ * Fault injection: one system call of the built server fails at a time; afterwards the server is killed and restarted.
+ * Everything that a client saw before the fault and received during it must be preserved, and the state that it reads
+ * then must be identical after the kill. Run by `npm run faults`, not by the check: it takes some minutes and is
+ * skipped without strace.
  */
 import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
@@ -13,9 +13,9 @@ import { expectContinued, followAll, viewOf, type ClientView, type Known } from 
 import { untilIndexed } from './index-rows.ts';
 import { straceMissing, withFault } from './strace.ts';
 
-/** Points that a run must reach, so that it shows something. */
+/** Minimum of points per run; fewer would prove little. */
 const ENOUGH = 60;
-/** What is stored, by names of the files whose calls fail: each takes part in at least one point of a run. */
+/** Storage areas, by file names of the failing calls: a run must cover each at least once. */
 const AREAS = {
   journal: /\/journal\.ndjson/,
   lease: /\/\.?lock[.-]/,
@@ -24,7 +24,7 @@ const AREAS = {
   uploads: /\/home\/files\//,
   forks: /\.unfinished-/,
 };
-/** Effective points of one action and system call, and how many calls are tried for them. */
+/** Effective points per action and system call, and how many calls are tried for them. */
 const POINTS = 4;
 const CALLS = 12;
 
@@ -51,14 +51,14 @@ const errors: Record<string, string> = {
   fcntl: 'ENOLCK',
 };
 
-/** With which Node loads code. */
+/** System calls with which Node loads code. */
 const LOADS_CODE = new Set(['openat']);
 
 interface Subject {
   known: Known;
-  /** It has a finished turn. */
+  /** Id of a session with a completed turn. */
   session: string;
-  /** Another session, so that an action can be done before the one that counts. */
+  /** Id of another session, for running an action before the measured one. */
   other: string;
   workspace: string;
   round: number;
@@ -67,9 +67,9 @@ interface Subject {
 }
 
 interface Action {
-  /** Returns the code of the reply, and adds to what is known. */
+  /** Returns the code of the reply, and adds new ids to `known`. */
   act(subject: Subject): Promise<number>;
-  /** Whether the view shows what the action has done. */
+  /** Whether the view contains the effect of the action. */
   isDone(view: ClientView, subject: Subject): boolean;
 }
 
@@ -79,7 +79,7 @@ const shown = (view: ClientView, id: string) => view.sessions.find((session) => 
 
 const messagesSchema = z.array(z.looseObject({ role: z.string() }));
 
-/** Each prompt is answered by a command, a file and a text, wherever its turn begins. */
+/** Answers each prompt with a command, a file and a text, regardless of the position of its turn. */
 function answer({ body }: RecordedRequest): Script {
   const messages = messagesSchema.parse(body['messages']);
   const prompt = messages.findLastIndex((message) => /Prompt \d+\./.test(JSON.stringify(message)));
@@ -92,7 +92,7 @@ function answer({ body }: RecordedRequest): Script {
 }
 
 async function turn({ session, round }: Subject): Promise<number> {
-  // So long that it is kept in a file of its own.
+  // Long enough to be stored as a blob.
   const content = [{ type: 'text', text: `Prompt ${round}. ${'long '.repeat(15_000)}` }];
   const { code } = await api('POST', `/sessions/${session}/prompts`, { content, permission_mode: 'yolo' });
   await expect.poll(async () => (await api('GET', `/sessions/${session}`)).data).toMatchObject({ busy: false });
@@ -108,14 +108,14 @@ async function upload(known: Known, text: string): Promise<number> {
   return code;
 }
 
-/** Of replies with a new session. */
+/** Creates a session; adds its id to `known`. */
 async function made(known: Known, path: string, body: unknown): Promise<number> {
   const { code, data } = await api('POST', path, body);
   if (code === 0) known.sessions.add(idSchema.parse(data).id);
   return code;
 }
 
-/** Whether each session and upload that was made is there. */
+/** Whether every created session and upload is in the view. */
 const isAllThere = (view: ClientView, { known }: Subject) =>
   [...known.sessions].every((id) => shown(view, id)) &&
   Object.values(view.uploads).every((text) => text.startsWith('200'));
@@ -172,8 +172,8 @@ async function prepare(): Promise<Subject> {
 }
 
 /**
- * Starts the server again. Where calls that load code would fail, the action is done once before: Node keeps a module
- * that could not be loaded until it is started again.
+ * Restarts the server. If failing calls may load code, the action runs once before, because Node caches a failed module
+ * load until the next start.
  */
 async function startAgain(action: Action, subject: Subject, syscall: string): Promise<void> {
   await built.restart('SIGTERM');
@@ -183,13 +183,13 @@ async function startAgain(action: Action, subject: Subject, syscall: string): Pr
   subject.round += 1;
 }
 
-/** Names in the home that only writes under way have. */
+/** Names in the home that only incomplete writes have. */
 async function unfinished(): Promise<string[]> {
   const names = await readdir(built.base.home, { recursive: true });
   return names.filter((name) => /\.tmp-|\.unfinished-|\.lock-/.test(name));
 }
 
-/** Whether only calls on files failed: libuv gives up when it cannot wake its own threads, and Node when it loads code. */
+/** Whether only file calls failed: libuv aborts if it cannot wake its threads, and Node if it cannot load code. */
 const isOfFiles = (calls: string[]) =>
   calls.some((call) => call.includes(built.base.home)) &&
   !calls.some((call) => /\[eventfd\]|\.output|node_modules/.test(call));
@@ -198,7 +198,7 @@ interface Fault {
   what: string;
   action: Action;
   subject: Subject;
-  /** That of the reply. */
+  /** Code of the reply. */
   code: number;
   before: ClientView;
   /** By session: the durable events that a connection received from before the fault until the reply. */
@@ -206,8 +206,8 @@ interface Fault {
 }
 
 /**
- * After calls have failed: what a client saw before and meanwhile is there now, what it reads now is there after a kill, and
- * nothing stands in the way of the action.
+ * Asserts after failed calls that everything a client saw is preserved, that the state survives a kill, and that the
+ * action works again.
  */
 async function expectWhole({ what, action, subject, code, before, received }: Fault): Promise<void> {
   const unfinishedBefore = new Set(await unfinished());
@@ -217,7 +217,7 @@ async function expectWhole({ what, action, subject, code, before, received }: Fa
   if (AREAS.index.test(what)) await untilIndexed(built.base.home, after);
   await built.restart('SIGKILL');
   expect([what, await viewOf(built, subject.known)]).toEqual([what, after]);
-  // A file that could not be removed stays, and so may one that was being written at the kill.
+  // A file whose removal failed may remain, and so may one that was being written at the kill.
   const isOfFault = (path: string) => unfinishedBefore.has(path) && !subject.failed.some((call) => call.includes(path));
   const left = (await unfinished()).filter(isOfFault);
   expect([what, left]).toEqual([what, []]);
@@ -232,8 +232,8 @@ const points = Object.entries(actions).flatMap(([name, action]) =>
   ),
 );
 
-describe.skipIf(missing !== undefined)('everything that a client saw is there after', () => {
-  it.each(points)('%s that fails', async (_title, { name, action, syscall, error }) => {
+describe.skipIf(missing !== undefined)('everything that a client received is preserved after', () => {
+  it.each(points)('%s failing', async (_title, { name, action, syscall, error }) => {
     const subject = await prepare();
     let count = 0;
     for (let nth = 1; nth <= CALLS && count < POINTS; nth += 1) {
@@ -258,7 +258,7 @@ describe.skipIf(missing !== undefined)('everything that a client saw is there af
     }
   });
 
-  it(`at least ${ENOUGH} calls that failed, and one in each area`, () => {
+  it(`at least ${ENOUGH} calls failed, and one in each area`, () => {
     process.stdout.write(`${reached.join('\n')}\n${reached.length} points took effect, in ${[...areas].join(', ')}\n`);
     expect(reached.length).toBeGreaterThanOrEqual(ENOUGH);
     expect([...areas].sort()).toEqual(Object.keys(AREAS).sort());

@@ -1,4 +1,4 @@
-/** The built server while the system grants no file locks, as on a network file system without its lock service. */
+/** The built server on a system that grants no file locks, such as a network file system without its lock service. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { indexSchema } from '#server/sessions/session-header.ts';
@@ -6,7 +6,7 @@ import { useBuiltServer } from '#support/built-server.ts';
 import { eventually } from '#support/patience.ts';
 import { straceMissing, withFault } from './strace.ts';
 
-/** Half of the time for which SQLite tries to get a lock of its write-ahead log. */
+/** Half of the time for which SQLite retries a lock of its write-ahead log. */
 const IMMEDIATELY_MS = 5_000;
 
 const built = useBuiltServer();
@@ -20,7 +20,7 @@ async function codeAndTime(path: string): Promise<{ answer: unknown; ms: number 
 }
 
 describe.skipIf(straceMissing() !== undefined)(
-  'lists answer 50003, other requests as before, and both immediately',
+  'lists answer persistence.failure, other requests work, and both immediately',
   () => {
     it.each(['has just started', 'has listed sessions before'])('of a server that %s', async (state) => {
       const session = await built.newSession();
@@ -38,7 +38,7 @@ describe.skipIf(straceMissing() !== undefined)(
         }
       });
       expect(calls.length).toBeGreaterThan(0);
-      // Locks are tried again without a request.
+      // The lock is retried without a request.
       await eventually(async () => {
         expect(await built.server.api('GET', '/sessions')).toMatchObject({
           code: 0,

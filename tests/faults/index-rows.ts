@@ -10,8 +10,8 @@ const byId = (sessions: { id: string; title: string }[]) =>
   Object.fromEntries(sessions.map(({ id, title }) => [id, title]));
 
 /**
- * Resolves when the index has what a client saw. A row that it refused is written again after five seconds; where the server
- * is killed before, lists have the older row until the session is loaded.
+ * Resolves when the index matches the client's view. A refused row is retried after five seconds; if the server is
+ * killed before, lists have the older row until the session is loaded.
  */
 export async function untilIndexed(home: string, { sessions }: ClientView): Promise<void> {
   const db = createIndexDb({ home, schema: indexSchema, log: createLogger('silent') });

@@ -1,4 +1,4 @@
-/** System calls of a running process that fail, by strace. */
+/** Makes system calls of a running process fail, using strace. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { expect } from 'vitest';
 
 export interface Fault {
   syscall: string;
-  /** Such as `EIO`. */
+  /** An error name such as `EIO`. */
   error: string;
   /** Which call of each thread fails, counted from 1; default: each. */
   nth?: number;
@@ -17,7 +17,7 @@ export interface Fault {
   paths?: string[];
 }
 
-/** Why no call can be made to fail here; undefined where it can. */
+/** Why faults cannot be injected on this machine; undefined if they can. */
 export function straceMissing(): string | undefined {
   const { error, status, stderr } = spawnSync('strace', ['-o', '/dev/null', 'true'], { encoding: 'utf8' });
   if (error) return 'strace is not installed';
@@ -25,8 +25,8 @@ export function straceMissing(): string | undefined {
 }
 
 /**
- * Runs `work` while calls of the process fail; its end ends the wait for the work. Returns the calls that failed, as
- * strace prints them with the paths of their descriptors.
+ * Runs `work` while calls of the process fail; stops waiting if the process exits. Returns the failed calls as strace
+ * prints them, with the paths of their descriptors.
  */
 export async function withFault(process: ChildProcess, fault: Fault, work: () => Promise<void>): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'service-code-strace-'));
@@ -49,7 +49,7 @@ export async function withFault(process: ChildProcess, fault: Fault, work: () =>
     await Promise.race([attached(), dead]);
   } finally {
     tracer.kill('SIGINT');
-    // For a process that has aborted it waits for ever.
+    // strace does not exit after the process has aborted.
     await Promise.race([exited, dead]);
     tracer.kill('SIGKILL');
     await exited;
@@ -60,13 +60,13 @@ export async function withFault(process: ChildProcess, fault: Fault, work: () =>
   return injectedCalls(lines);
 }
 
-/** Resolves when the process has ended, also as a zombie: who traces it keeps its parent from being notified. */
+/** Resolves when the process has exited, even as a zombie: while it is traced, its parent is not notified. */
 async function aborted({ pid }: ChildProcess, over: AbortSignal): Promise<void> {
   const state = () => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') X ');
   while (!over.aborted && !/\) [ZX] /.test(await state())) await delay(20);
 }
 
-/** A call that another thread interrupted is printed in two lines, of which the second one has no arguments. */
+/** strace prints an interrupted call in two lines, of which the second has no arguments. */
 function injectedCalls(lines: string[]): string[] {
   const begun = new Map<string, string>();
   const calls: string[] = [];
