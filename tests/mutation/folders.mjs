@@ -1,4 +1,4 @@
-/** The folders whose tests are measured, each with the tests that are about it, less those that take long. */
+/** The measured folders, each with its tests except slow ones. */
 export const FOLDERS = {
   'server/auth': [
     'unit/auth/**',

@@ -1,4 +1,4 @@
-/** Loads what is mutated ahead of the tests: what runs then counts for no test, also where a test loads it first. */
+/** Loads the mutated modules before the tests, so that module-level code is attributed to no test. */
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Mutation tests: npm run mutate -- [--sample <percent>] [folder or file …]. Prints what survived; `coverage/mutation/` has
-// the whole reports.
+// Mutation tests: npm run mutate -- [--sample <percent>] [folder or file …]. Prints the surviving mutants; the full
+// reports are in `coverage/mutation/`.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,10 +19,10 @@ function folderOf(path) {
   process.exit(1);
 }
 
-/** Lines of one part of a sample. */
+/** Number of lines per part of a sample. */
 const PART_LINES = 8;
 
-/** The path as Stryker takes it; of a sample, randomly chosen parts of its files, `<percent>` of all. */
+/** The path in Stryker's format; for a sample, random parts of its files, `<percent>` of all. */
 function mutatedParts(path, percent) {
   if (percent === undefined) return [path.endsWith('.ts') ? path : `${path}/**/*.ts`];
   const names = path.endsWith('.ts') ? [''] : readdirSync(join(root, path), { recursive: true });
@@ -44,7 +44,7 @@ for (const path of wanted) {
     MUTATE_PATH: path,
     MUTATE_PARTS: mutatedParts(path, values.sample).join(' '),
     MUTATE_TESTS: FOLDERS[folderOf(path)].join(' '),
-    // A mutant whose event never arrives fails soon instead of after a minute.
+    // Fails mutants whose event never arrives after 5 s instead of a minute.
     SERVICE_CODE_TEST_PATIENCE_MS: '5000',
   };
   status = spawnSync(process.execPath, args, { cwd: root, env, stdio: 'inherit' }).status || status;

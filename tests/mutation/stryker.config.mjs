@@ -1,4 +1,4 @@
-// StrykerJS for one folder or file: `npm run mutate` passes its path and its tests by the environment.
+// StrykerJS for one folder or file: `npm run mutate` passes its path and tests in the environment.
 import { join } from 'node:path';
 
 const { MUTATE_PATH: path = 'server/auth', MUTATE_PARTS: parts = `${path}/**/*.ts` } = process.env;
@@ -11,7 +11,7 @@ export default {
   ignorers: ['wording'],
   vitest: { configFile: join(import.meta.dirname, 'vitest.config.ts'), related: false },
   coverageAnalysis: 'perTest',
-  // Mutants of what runs when a module is loaded, such as tables, need every test of the folder.
+  // Mutants of module-level code, such as tables, would need every test of the folder.
   ignoreStatic: true,
   concurrency: 2,
   timeoutMS: 10_000,

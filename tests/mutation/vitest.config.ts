@@ -1,4 +1,4 @@
-/** The tests that `npm run mutate` runs for one folder: those that `MUTATE_TESTS` lists. */
+/** The tests that `npm run mutate` runs for one folder, listed in `MUTATE_TESTS`. */
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 

@@ -1,10 +1,10 @@
-// Leaves out mutants of texts that only people read: messages of errors and of the log, and `describe` of schemas.
+// Ignores mutants of texts for people: error and log messages, and `describe` of schemas.
 import { declareValuePlugin, PluginKind } from '@stryker-mutator/api/plugin';
 
 const TEXTS = new Set(['StringLiteral', 'TemplateLiteral']);
 const READ_BY_PEOPLE = /Error$|^(log|describe|failure|startError)$/;
 
-/** The name of what is called with the text, or of the object whose method it is. */
+/** The name of the function called with the text, or of the object whose method it is. */
 function calledName({ type, callee }) {
   if (type !== 'NewExpression' && type !== 'CallExpression') return '';
   if (callee.type !== 'MemberExpression') return callee.name ?? '';
