@@ -1,15 +1,15 @@
-// Everything that must hold before a change lands, in the order of what fails fastest. The last lines name what failed
+// The checks that must pass before a change is merged, those that fail fastest first. The last lines list the failures
 // and count the steps and the tests.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 
-/** Tests wait more than they compute; however many processors a machine shows, few may be free. */
+/** A fixed number: tests wait more than they compute, and few of the reported processors may be free. */
 const WORKERS = 4;
 
 const totals = { passed: 0, failed: 0 };
-/** What failed, with its first words: said again at the end, where a log that was cut still has it. */
+/** Failures with the start of their output, repeated at the end so that a truncated log still contains them. */
 const failures = [];
 const reports = mkdtempSync(join(tmpdir(), 'service-code-check-'));
 
@@ -31,7 +31,7 @@ function step(title, command, args) {
   return ok;
 }
 
-/** Steps that only read, side by side; what each prints stays together. */
+/** Runs read-only steps concurrently; the output of each is printed as a whole. */
 async function together(steps) {
   const runs = steps.map(async ([title, command, args]) => {
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -46,12 +46,12 @@ async function together(steps) {
   await Promise.all(runs);
 }
 
-/** A vitest project; its tests are counted one by one. `workers` is how many of its files run at once. */
+/** Runs a vitest project and counts its tests individually; `workers` of its files run concurrently. */
 function tests(project, workers) {
   const report = join(reports, `${project}.json`);
   const args = ['vitest', 'run', '--project', project, `--maxWorkers=${workers}`];
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  // A server that blocks the event loop fails its test here; elsewhere it is only told.
+  // A server that blocks the event loop fails its test here; outside the check it is only reported.
   const env = { SERVICE_CODE_STALLS: 'fail' };
   const ok = run(`${project} tests`, 'npx', [...args, ...reporters], env);
   if (!existsSync(report)) return fail(`${project} tests`, 'ended without a report');
@@ -61,7 +61,7 @@ function tests(project, workers) {
   for (const file of testResults) {
     const tests = file.assertionResults.filter((test) => test.status === 'failed');
     for (const test of tests) fail(`${relative('.', file.name)}: ${test.fullName}`, test.failureMessages.join('\n'));
-    // A file that could not be loaded fails although none of its tests did.
+    // A file that could not be loaded has failed although none of its tests did.
     if (file.status === 'failed' && tests.length === 0) fail(relative('.', file.name), file.message);
     failed += tests.length + (file.status === 'failed' ? 1 : 0);
   }
@@ -69,7 +69,7 @@ function tests(project, workers) {
   if (numTotalTests === 0) fail(`${project} tests`, 'there are none');
 }
 
-/** The browser tests need Debian's chromium; it is installed where that is possible. */
+/** Installs Debian's chromium for the browser tests, if possible. */
 function ensureBrowser() {
   if (existsSync('/usr/bin/chromium')) return;
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return;
@@ -89,7 +89,7 @@ tests('unit', WORKERS);
 tests('api', WORKERS);
 if (step('build', 'npm', ['run', '--silent', 'build'])) {
   ensureBrowser();
-  // Each file has a server of its own, and many a browser: more would only wait for each other.
+  // Each file starts its own server, many also a browser: more workers would only wait for each other.
   tests('e2e', 2);
 }
 rmSync(reports, { recursive: true, force: true });

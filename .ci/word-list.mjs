@@ -1,7 +1,4 @@
-/**
- * Words that comments, titles of tests and documents do not use, with what to write in their place. CONTRIBUTING.md says
- * why.
- */
+/** Words to avoid in comments, titles of tests and documents, with their replacements. */
 
 /** Anywhere in the text; matched as whole words, in any case. */
 export const WORDS = [
@@ -28,7 +25,7 @@ export const WORDS = [
   { words: 'wish(es|ed)?', instead: 'request, preference' },
 ];
 
-/** At the beginning of a docstring, which names its subject there. */
+/** Openings of a docstring, which should name its subject first. */
 export const OPENINGS = [{ words: 'What|Of|Those|As', instead: 'the noun: the rows that …, bytes of …, returns …' }];
 
 /** Files, by the end of their path, that use a word in its own sense. */

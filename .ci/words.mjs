@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Words that the code does not use: comments of all sources, titles of tests, and documents. Text in backticks is left out.
+// Reports words to avoid in comments of all sources, titles of tests, and documents. Text in backticks is ignored.
 //   node .ci/words.mjs [file or folder …]
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -7,16 +7,16 @@ import ts from 'typescript';
 import { EXCEPTIONS, OPENINGS, WORDS } from './word-list.mjs';
 
 const SOURCE = /\.(ts|mjs|cjs|js)$/;
-/** The list itself, and texts of others. */
+/** The list itself, and texts by other authors. */
 const SKIPPED = /^(\.ci\/word-list\.mjs|LICENSE)$|(^|\/)(golden|fixtures|dist)\//;
 const TITLED = /^(it|test|describe)\b/;
 
-/** A line of a comment may end between two words. */
+/** A pattern that also matches a line break of a comment between two words. */
 const asPattern = (words) => `\\b(${words.replaceAll(' ', String.raw`[\s*/]+`)})\\b`;
 const rules = WORDS.map(({ words, instead }) => ({ pattern: new RegExp(asPattern(words), 'gi'), instead }));
 const openings = OPENINGS.map(({ words, instead }) => ({ pattern: new RegExp(`^(${words})\\b`), instead }));
 
-/** Spaces in place of text in backticks, so that positions stay. */
+/** Replaces text in backticks with spaces, which preserves positions. */
 const withoutCode = (text) => text.replaceAll(/`[^`]*`/g, (code) => code.replaceAll(/[^\n]/g, ' '));
 
 /** Comments, and titles of tests: `{ start, text, isDocstring }`. */
@@ -40,7 +40,7 @@ function textsOf(source, name) {
   return [...texts.values()];
 }
 
-/** The scripts of a component, its other lines blank. */
+/** The scripts of a component; its other lines are blanked. */
 function scriptsOf(source) {
   const kept = [...source.matchAll(/(<script[^>]*>)([\s\S]*?)<\/script>/g)];
   let result = '';
@@ -51,7 +51,7 @@ function scriptsOf(source) {
   return result;
 }
 
-/** A document without its blocks of code. */
+/** A document with its code blocks blanked. */
 const proseOf = (source) => source.replaceAll(/^```[\s\S]*?^```/gm, (block) => block.replaceAll(/[^\n]/g, ' '));
 
 function textsOfFile(name) {
