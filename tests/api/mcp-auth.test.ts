@@ -520,7 +520,7 @@ it('requests only the advertised scopes, plus those that a refusal named in addi
   expect(guarded.registrations).toHaveLength(1);
 });
 
-it('registers again if the port of the registration is taken', async () => {
+it('registers again if the port of the registration is in use', async () => {
   const { guarded, v2, begin, complete, locator } = await open();
   const first = await begin();
   await signIn(first.authorizationUrl);
