@@ -4,7 +4,6 @@
  */
 import type { EnvHttpProxyAgent } from 'undici';
 import { dispatcherOptions, type Timeouts } from './dispatcher.ts';
-import { send, toResponse } from './send.ts';
 
 const TIMEOUTS: Timeouts = { connectMs: 30_000, firstByteMs: 0, idleMs: 0 };
 
@@ -27,8 +26,8 @@ export function createHttpClient(
   let opened: ReturnType<typeof openOnce> | undefined;
 
   async function openOnce() {
-    const undici = await import('undici');
-    return { undici, dispatcher: openDispatcher(undici, TIMEOUTS) };
+    const [undici, { send, toResponse }] = await Promise.all([import('undici'), import('./send.ts')]);
+    return { undici, send, toResponse, dispatcher: openDispatcher(undici, TIMEOUTS) };
   }
 
   /** Memoized; after a failure (for example no free descriptors) the next call retries. */
@@ -42,7 +41,7 @@ export function createHttpClient(
 
   return {
     async fetch(url, init = {}) {
-      const { undici, dispatcher } = await open();
+      const { undici, send, toResponse, dispatcher } = await open();
       const headers = new Headers(init.headers);
       const { body } = init;
       if (body instanceof URLSearchParams && !headers.has('content-type')) {

@@ -1,5 +1,4 @@
 /** Resolves names and classifies addresses, to limit what requests to untrusted hosts can reach. */
-import { lookup } from 'node:dns/promises';
 import { isPublicAddress, localScope } from './public-address.ts';
 
 export interface Network {
@@ -16,6 +15,7 @@ export interface Network {
 
 export const systemNetwork: Network = {
   async resolve(name) {
+    const { lookup } = await import('node:dns/promises');
     return (await lookup(name, { all: true })).map(({ address }) => address);
   },
   isPublic: async (address) => isPublicAddress(address),
