@@ -1,5 +1,4 @@
 import { defineNitroConfig } from 'nitropack/config';
-import { compactModule } from './build/compact.ts';
 import { debugSignalModule } from './build/debug-signal.ts';
 import { developmentBindModule } from './build/development-bind.ts';
 import { developmentGuardModule } from './build/development-guard.ts';
@@ -7,6 +6,7 @@ import { developmentStopModule } from './build/development-stop.ts';
 import { endpointsModule } from './build/endpoints.ts';
 import { grammarModule } from './build/grammar.ts';
 import { nativeFiles } from './build/native-files.ts';
+import { processImportModule } from './build/process-import.ts';
 import { productionModule } from './build/production.ts';
 import { socketResetsModule } from './build/socket-resets.ts';
 
@@ -24,9 +24,9 @@ export default defineNitroConfig({
   rollupConfig: { output: { hoistTransitiveImports: false } },
   experimental: { websocket: true },
   modules: [
-    compactModule,
     endpointsModule,
     grammarModule,
+    processImportModule,
     productionModule,
     debugSignalModule,
     socketResetsModule,
@@ -38,6 +38,16 @@ export default defineNitroConfig({
   externals: {
     traceInclude: nativeFiles(),
     // Bundled, they load in a tenth of the time.
-    inline: ['zod', 'consola', 'mime', 'ulid', 'citty', 'shell-quote', 'smol-toml', '@decimalturn/toml-patch'],
+    inline: [
+      'zod',
+      'consola',
+      'mime',
+      'ulid',
+      'citty',
+      'shell-quote',
+      'smol-toml',
+      '@decimalturn/toml-patch',
+      'eventsource-parser',
+    ],
   },
 });

@@ -1,6 +1,7 @@
 /** The built output as a process: start, options, logs, stop. Build first. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { constants } from 'node:fs';
 import { chmod, cp, mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
@@ -81,6 +82,16 @@ describe('start', () => {
     expect(await server.stop()).toBe(0);
     expect(await instances(home)).toEqual([]);
     expect(await readFile(join(home, 'server.token'), 'utf8')).toBe(server.token);
+  });
+
+  it.runIf(process.platform === 'linux')('does not open standard input', async () => {
+    const args = [BUILT_ENTRY, '--port', '0', '--no-open'];
+    const child = spawn(process.execPath, args, { env: { ...process.env, SERVICE_CODE_HOME: await directory() } });
+    cleanups.push(async () => void child.kill('SIGKILL'));
+    await once(child.stdout, 'data');
+    // Node makes a pipe non-blocking when it opens it.
+    const flags = /^flags:\s+(\d+)$/m.exec(await readFile(`/proc/${child.pid}/fdinfo/0`, 'utf8'))?.[1];
+    expect(Number.parseInt(flags ?? '', 8) & constants.O_NONBLOCK).toBe(0);
   });
 
   /** A program that replaces the browser, and the argument that it received. */
