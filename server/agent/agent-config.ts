@@ -1,6 +1,6 @@
 /**
- * What an agent is bound to: profile, model, effort, permission mode, system prompt. Each is a record of the journal
- * and is read from its fold; here they are changed.
+ * Configuration of an agent: profile, model, effort, permission mode, system prompt. Each value is a journal record and
+ * is read from its fold; this module applies the changes.
  */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
@@ -27,7 +27,7 @@ import type { Instructions } from './prompt/instructions.ts';
 import type { StatusFrames } from './status-frames.ts';
 import { directoryHeading, instructionsSection, shownDirectories } from './prompt/system-prompt.ts';
 
-/** The model side of a turn, frozen at its first step. */
+/** Model, settings and system prompt of a turn; read when the turn starts. */
 export interface TurnModel {
   model: ResolvedModel;
   settings: RequestSettings;
@@ -35,27 +35,27 @@ export interface TurnModel {
 }
 
 export interface AgentConfig {
-  /** Whether this process has recorded the agent's birth. */
+  /** Whether this process has recorded `agent.created` for the agent. */
   readonly created: boolean;
   model(): string | undefined;
   permission(): PermissionMode;
   maxContextTokens(): number | undefined;
   warnings(): SessionWarning[];
-  /** Records the agent's birth in this process, for this change; the lock must be held. */
+  /** Records `agent.created` in this process; features receive `change`, which follows. The session must be claimed. */
   create(change?: AgentChange): void;
-  /** Applies a change; binds an unbound agent when a profile is given. */
+  /** Applies a change; binds the agent if it is unbound and the change has a profile. */
   change(change: AgentChange): Promise<void>;
-  /** Renders the system prompt anew: the records that tell what is new of it, or why it stays; `cause` says why. */
+  /** Renders the system prompt again; returns its record if it changed, plus warnings. The record contains `cause`. */
   renderPrompt(cause: string): Promise<CompleteDraft[]>;
-  /** Model, effort and system prompt as they are. */
+  /** The current model, settings and system prompt. */
   present(): Promise<TurnModel>;
-  /** Those of the turn that begins, the prompt being brought up to date first. */
+  /** Refreshes the system prompt if its inputs have changed, then returns model, settings and prompt for the turn. */
   freeze(): Promise<TurnModel>;
-  /** Instruction files that the system prompt already shows. */
+  /** Paths of the instruction files that the system prompt contains. */
   shownInstructions(): Promise<string[]>;
 }
 
-/** The record of a binding. `mainOnly` names the tools that an agent which works for another one never gets. */
+/** The record of a binding. `mainOnly` are the names of tools that an agent which works for another one never gets. */
 function bindingOf(profile: Profile, agentId: string, mainOnly: readonly string[]): InternalFields['agent.bound'] {
   const { name, tools, disallowedTools = [], subagents } = profile;
   const sub = agentId !== MAIN_AGENT;
@@ -68,22 +68,22 @@ function bindingOf(profile: Profile, agentId: string, mainOnly: readonly string[
   };
 }
 
-/** How an agent comes to life that is made for another one. */
+/** Creation options of an agent that works for another one. */
 export interface AgentBirth {
   purpose: 'task' | 'swarm' | 'btw';
   parentAgentId: string;
-  /** Shown beside its id. */
+  /** Displayed next to its id. */
   label?: string | undefined;
   permission: PermissionMode;
   runtimeId: string | undefined;
-  /** Records behind its first ones, on the same line. */
+  /** Further records of the creation, appended after `agent.created` and `agent.config` in the same journal line. */
   records?: (agentId: string) => Draft[];
 }
 
 export interface AgentLife {
-  /** Of an agent that the session does not have yet, and that is not main. */
+  /** Present for an agent other than main that the session does not have yet. */
   birth?: AgentBirth | undefined;
-  /** This process has recorded its birth before. */
+  /** Whether this process has already recorded `agent.created`. */
   created?: boolean | undefined;
 }
 
@@ -94,9 +94,9 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
   const reportedPatterns = new Set<string>();
   let created = life.created ?? false;
   let warnings: SessionWarning[] = [];
-  /** Of the files that bring profiles. */
+  /** Warnings about agent files. */
   let fileWarnings: readonly SessionWarning[] = [];
-  /** What the prompt was rendered with, as far as this process knows. */
+  /** Inputs of the current prompt; undefined until this process has rendered or verified it. */
   let rendered: { instructions: string; additionalDirs: string; tools: string } | undefined;
 
   const permission = () => state().config.permission ?? services.defaultPermission();
@@ -105,7 +105,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
 
   const system = (): Promise<string> => log.load(state().system);
 
-  /** Sorted: the order in which journals list them. */
+  /** Sorted, because journals list them in that order. */
   const mainOnlyTools = () =>
     agent
       .tools()
@@ -114,7 +114,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
 
   const toolNames = () => [...agent.tools().activeNames].join();
 
-  /** What the prompt says about the session's place and tools, now. */
+  /** Reads the current inputs of the prompt: instructions, additional directories, tool names. */
   async function lookAround() {
     const [instructions, additionalDirs] = await Promise.all([
       services.readInstructions(session),
@@ -137,7 +137,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     return [internal(id, 'agent.prompt', fields), ...drafts];
   }
 
-  /** Whether the prompt, maybe of an earlier process, shows exactly these files and directories. */
+  /** Whether the prompt, possibly rendered by an earlier process, contains exactly these files and directories. */
   async function shows(instructions: Instructions, additionalDirs: readonly string[]): Promise<boolean> {
     const section = instructionsSection(instructions);
     const text = await system();
@@ -145,7 +145,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     return section ? text.includes(section) : (await shownInstructions()).length === 0;
   }
 
-  /** Entries of the tool lists that fit no tool, told once each. */
+  /** Warnings about entries of the tool lists that match no tool, each returned a single time. */
   function patternWarnings(): Draft[] {
     const fresh = agent.tools().ineffective.filter((pattern) => !reportedPatterns.has(pattern));
     return fresh.map((pattern) => {
@@ -155,14 +155,14 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     });
   }
 
-  /** Warnings are told once, when they change. */
+  /** Replaces the warnings and returns records of the new ones. */
   function warn(next: SessionWarning[]): CompleteDraft[] {
     const fresh = next.filter((warning) => !warnings.some((known) => known.message === warning.message));
     warnings = next;
     return fresh.map(({ message, code }) => event(id, 'warning', { message, code }));
   }
 
-  /** Those of files are told anew when their file changes. */
+  /** Compares warnings by identity, so that a warning is repeated after its file has changed. */
   function warnOfFiles(next: readonly SessionWarning[]): Draft[] {
     if (id !== MAIN_AGENT) return [];
     const fresh = next.filter((warning) => !fileWarnings.includes(warning));
@@ -192,7 +192,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     frames.facts(Object.assign({ thinkingEffort: state().config.thinkingEffort }, ...facts));
   }
 
-  /** Members of `agent.config` that a change touches. */
+  /** Members of `agent.config` that a change sets to another value. */
   function configOf(change: AgentChange): AgentConfigFields {
     const present = state().config;
     const fields: AgentConfigFields = {};
@@ -205,7 +205,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
       const limit = contextLimit(model);
       if (limit !== (present.maxContextTokens ?? undefined)) fields.maxContextTokens = limit ?? null;
     }
-    // Without a model the wish is kept for the one that comes.
+    // Without a model the requested effort is stored unresolved, for the model that is bound later.
     if (!alias && change.thinking !== undefined) fields.thinkingEffort = change.thinking;
     if (change.permission && change.permission !== permission()) {
       fields.permission = change.permission;
@@ -215,7 +215,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     return fields;
   }
 
-  /** Anthropic takes efforts that the model's record does not list; the user is told. */
+  /** Anthropic accepts efforts that the model's record does not list; such an effort yields a warning. */
   function effortWarning({ model: alias = bound(), thinkingEffort: effort }: AgentConfigFields): Draft[] {
     if (alias === undefined || effort === undefined || effort === 'on' || effort === 'off') return [];
     const { protocol, supportEfforts } = services.resolveModel(alias);
@@ -232,7 +232,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     const profile = state().bound === undefined ? wanted.profile : undefined;
     const prompt = profile ? await renderedPrompt('bound', profile, true) : [];
     const drafts: Draft[] = [];
-    // Another change may have bound it meanwhile.
+    // A concurrent change may have bound the agent meanwhile.
     const bind = state().bound === undefined ? profile : undefined;
     if (bind) drafts.push(internal(id, 'agent.bound', bindingOf(bind, id, mainOnlyTools())));
     const fields = configOf(wanted);
@@ -249,13 +249,13 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     });
   }
 
-  /** One that there is no more leaves the agent the main one's words; its tools stand in its binding. */
+  /** The bound profile; if it no longer exists, main's: only its prompt matters, as tools are stored in the binding. */
   function ownProfile(): Profile {
     const name = state().bound?.profile;
     return (name === undefined ? undefined : services.profiles(session).get(name)) ?? mainProfile;
   }
 
-  /** The old one stays where that fails. */
+  /** On failure the previous prompt stays in use. */
   async function renderPrompt(cause: string): Promise<CompleteDraft[]> {
     try {
       return await renderedPrompt(cause, ownProfile(), false);
@@ -296,7 +296,6 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     return { model, settings, system: await system() };
   }
 
-  /** Instruction files that the system prompt already shows. */
   async function shownInstructions(): Promise<string[]> {
     return [...(await system()).matchAll(/^<!-- From: (.+) -->$/gm)].map((match) => match[1] ?? '');
   }

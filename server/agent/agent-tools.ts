@@ -1,4 +1,4 @@
-/** The tools of an agent: what it has, what it may use of them, and how models are told of that. */
+/** The tools of an agent: all of them, the active ones, and the list that is sent to the model. */
 import type { Tool } from '#server/tools/tool.ts';
 import type { ContextState } from '#server/journal/projections/context.ts';
 import type { AgentServices, BoundTools } from './context.ts';
@@ -6,15 +6,15 @@ import { TOOL_ORDER } from './profile.ts';
 import { toolListOf, type ToolList } from './tool-list.ts';
 
 export interface AgentTools {
-  /** Whether the tool policy allows them or not. */
+  /** All tools, including those that the tool policy disallows. */
   readonly all: readonly Tool[];
   readonly active: readonly Tool[];
   readonly activeNames: ReadonlySet<string>;
-  /** Entries of the tool lists that fit no tool. */
+  /** Entries of the tool lists that match no tool. */
   readonly ineffective: readonly string[];
-  /** Deferred ones are not in the list: the model loads them into its conversation. */
+  /** Whether deferred tools are omitted from the list, because the model loads them into its conversation. */
   readonly loadsDeferred: boolean;
-  /** The active ones as models are told them. */
+  /** The active tools as they are sent to the model. */
   readonly list: ToolList;
 }
 
@@ -23,15 +23,15 @@ const sameItems = (one: readonly unknown[], other: readonly unknown[]) =>
 
 const places = new Map(TOOL_ORDER.map((name, place) => [name, place]));
 const placeOf = ({ name }: Tool) => places.get(name) ?? TOOL_ORDER.length;
-/** What comes and goes moves no other tool, so that caches of requests hold. */
+/** Stable order: added and removed tools do not move the others, so that the providers' prompt caches stay valid. */
 const inOrder = (tools: readonly Tool[]) => tools.toSorted((one, other) => placeOf(one) - placeOf(other));
 
 const having = (bound: BoundTools, name: string | undefined): BoundTools =>
   name === undefined || bound.tools === '*' ? bound : { ...bound, tools: [...bound.tools, name] };
 
 /**
- * Asked several times a step: `gather` names the tools there are now, and the rest is made anew only when these or what
- * allows them are other objects than the last time.
+ * Memoizes on the last inputs, because it is called several times a step: the result is computed again only if the
+ * tools that `gather` returns, or the objects that decide which are allowed, are not identical to the last ones.
  */
 export function createAgentTools(
   services: AgentServices,

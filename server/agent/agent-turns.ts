@@ -1,6 +1,6 @@
 /**
- * What an agent is at work on: one turn at a time, or what no turn may begin beside, and what comes next. All of it
- * dies with the process.
+ * Scheduler of an agent's turns: runs one turn at a time, or an operation that excludes turns, and decides what starts
+ * next. All of its state is lost when the process exits.
  */
 import { setMaxListeners } from 'node:events';
 import { ServiceError } from '#server/errors/service-error.ts';
@@ -23,17 +23,17 @@ import { runTurn, type TurnEnd } from './turn.ts';
 
 const CANCELLED: TurnEnd = { outcome: 'cancelled' };
 
-/** What no turn may begin beside. */
+/** An operation during which no turn may start. */
 interface Occupation<Result = void> {
   controller: AbortController;
   done: Promise<Result>;
-  /** What enters the next turn, or opens one of its own when there is none. */
+  /** Requests that arrived meanwhile: they enter the turn, or the next one, or open one. */
   input: TurnRequest[];
 }
 
 export interface RunningTurn extends Occupation<TurnEnd> {
   stream: TurnStream;
-  /** Of the prompt that it works for. */
+  /** Id of the prompt that opened the turn or was the first to be steered into it. */
   promptId: string | undefined;
 }
 
@@ -42,24 +42,24 @@ type StartingTurn = Occupation<Prompt['status']>;
 
 export interface AgentTurns {
   readonly running: RunningTurn | undefined;
-  /** Nothing is at work. */
+  /** Whether no operation is running. */
   free(): boolean;
-  /** How the start of the prompt at the queue's head ends, while features work on it. */
+  /** Resolves with the starting prompt's status after features have processed it; undefined if none is starting. */
   starting(): Promise<Prompt['status']> | undefined;
-  /** A prompt's turn begins, now or when the features are done with the prompt; nothing may be at work. */
+  /** Starts the prompt's turn, immediately or after features have processed the prompt; no operation may be running. */
   start(prompt: QueuedPrompt, head: Draft[]): void;
-  /** Enters the next step of the turn that runs, or opens a turn. Throws 40901 and 50003. */
+  /** Adds input to the running turn's next step, or opens a turn. Throws `session.busy` and `persistence.failure`. */
   request(request: TurnRequest): void;
-  /** Asked for a turn as soon as nothing is at work, unless one that runs by then has taken it in. */
+  /** Calls `next` for a turn as soon as no operation is running; drops it if another turn starts first. */
   wake(next: () => TurnRequest | undefined): void;
-  /** Runs a turn of its own, behind those that run or wait. Throws 40901 and 50003. */
+  /** Runs a separate turn after the running and waiting ones. Throws `session.busy` and `persistence.failure`. */
   run(request: TurnRequest, signal: AbortSignal): Promise<TurnEnd>;
-  /** Undefined when anything is at work or waits. */
+  /** Runs `work` while no turn may start; undefined if an operation is running or a prompt waits. */
   exclusively(work: (signal: AbortSignal) => Promise<void>): Promise<void> | undefined;
   cancel(reason: TurnAborted): void;
-  /** Throws 40901 once it is being closed. */
+  /** Throws `session.busy` after `close` was called. */
   assertOpen(): void;
-  /** Cancels what is at work, with a message for clients, and waits for its end; nothing begins any more. */
+  /** Cancels the running operation, with a message for clients, and waits until it settles; no turn starts any more. */
   close(message: string): Promise<void>;
 }
 
@@ -68,11 +68,11 @@ export interface AgentTurnsDeps {
   queue: PromptQueue;
   frames: StatusFrames;
   found: FoundInstructions;
-  /** Told when no turn runs any more. */
+  /** Called after an operation has settled and no turn follows it. */
   onIdle?: (() => void) | undefined;
 }
 
-/** Nothing is at work. */
+/** Creates the scheduler in its idle state. */
 export function createAgentTurns({ context, queue, frames, found, onIdle }: AgentTurnsDeps): AgentTurns {
   const { id, log, session } = context;
   const { features } = session;
@@ -80,7 +80,7 @@ export function createAgentTurns({ context, queue, frames, found, onIdle }: Agen
   let turn: RunningTurn | undefined;
   let starting: StartingTurn | undefined;
   let exclusive: Occupation | undefined;
-  /** What may open a turn when the present one is cleared away, oldest first. */
+  /** Callbacks that may open a turn after the running operation, oldest first. */
   let woken: (() => TurnRequest | undefined)[] = [];
 
   const occupied = () => turn ?? starting ?? exclusive;
@@ -108,7 +108,7 @@ export function createAgentTurns({ context, queue, frames, found, onIdle }: Agen
       throw error;
     }
     starting.done = startAfter(prompt, asked, starting);
-    // Who submitted it is told; one that waited has nobody else.
+    // No request waits for a prompt from the queue, so its error is logged.
     starting.done.catch((error: unknown) =>
       session.report(`a prompt of ${id} in ${log.sessionId} could not start`, error),
     );
@@ -137,7 +137,7 @@ export function createAgentTurns({ context, queue, frames, found, onIdle }: Agen
     return outcome === 'refused' ? 'blocked' : 'running';
   }
 
-  /** Begins a turn; everything clients must see at once is one line. */
+  /** Starts a turn; all records that clients must receive together are one journal line. */
   function launch(request: TurnRequest, head: Draft[], append: (drafts: Draft[]) => unknown = log.append): RunningTurn {
     const { origin, promptId, prompt, shown, attachments = [], givesUpOn } = request;
     const turnId = countersOf(log.state.counters, id).nextTurnId;
@@ -162,7 +162,7 @@ export function createAgentTurns({ context, queue, frames, found, onIdle }: Agen
     ]);
     context.repeats.reset();
     const controller = new AbortController();
-    // Every call that runs listens to it.
+    // Every running call adds a listener.
     setMaxListeners(0, controller.signal);
     const current = () => running.promptId;
     const stream = createTurnStream({ agentId: id, turnId, promptId: current, log, frames, clock: session.clock });
@@ -199,7 +199,7 @@ export function createAgentTurns({ context, queue, frames, found, onIdle }: Agen
         },
       });
     } catch (error) {
-      // The journal cannot be written any more: nothing can be recorded, so the session just goes idle.
+      // The journal can no longer be written, so no end is recorded and the session becomes idle.
       session.report(`turn ${turnId} of ${id} in ${log.sessionId} could not be recorded`, error);
       session.interactions.endTurn(id, turnId);
     } finally {
@@ -224,7 +224,7 @@ export function createAgentTurns({ context, queue, frames, found, onIdle }: Agen
     }
   }
 
-  /** The next prompt, what came too late for the turn that has ended, or what woke the agent. */
+  /** Starts what follows: the next prompt, else input that was late for the ended turn, else a turn of `wake`. */
   function startNext(late: TurnRequest[]): void {
     if (closing || log.readOnly) return;
     const prompt = queue.next();
@@ -281,7 +281,7 @@ export function createAgentTurns({ context, queue, frames, found, onIdle }: Agen
       if (!occupied()) startNext([]);
     },
     async run(request, signal) {
-      // What waits goes first; the next one begins with the end of the one before.
+      // Waiting prompts run first: each starts as soon as the previous operation settles.
       for (let work = occupied(); work && !signal.aborted; work = occupied()) {
         await Promise.race([Promise.allSettled([work.done]), aborted(signal)]);
       }

@@ -1,6 +1,6 @@
 /**
- * One agent of a session: its configuration, its prompts and the turn that runs. State is read from the journal's
- * folds; what is kept here dies with the process.
+ * One agent of a session: its configuration, its prompts and the running turn. State is read from the journal's folds;
+ * variables here are lost when the process exits.
  */
 import { ServiceError } from '#server/errors/service-error.ts';
 import { contextSize } from '#server/journal/context-size.ts';
@@ -29,41 +29,42 @@ export interface Agent {
   readonly id: string;
   readonly context: AgentContext;
   readonly queue: PromptQueue;
-  /** Accepts a prompt: starts its turn or queues it. `head` are records that go in front on the same line. */
+  /** Accepts a prompt: starts its turn or queues it. `head` precedes the prompt's records in the same journal line. */
   submit(prompt: QueuedPrompt, head: Draft[]): Prompt;
-  /** How the start of this prompt ends, while features work on it; nothing once its turn has begun. */
+  /** Resolves with the prompt's status after features have processed it; undefined unless the prompt is starting. */
   starting(promptId: string): Promise<Prompt['status']> | undefined;
   prompts(): Promise<{ active: Prompt | null; queued: Prompt[] }>;
-  /** 40402, 40903, 50003. */
+  /** Throws `prompt.not_found`, `prompt.already_completed`, `persistence.failure`. */
   abortPrompt(id: string): void;
-  /** Puts waiting prompts into the turn that runs, all or none. Throws 40402, 50003. */
+  /** Moves waiting prompts into the running turn, all or none. Throws `prompt.not_found`, `persistence.failure`. */
   steer(ids: readonly string[]): void;
-  /** Cancels the running turn or what it waits for, if any; as the user's wish unless it says another reason. */
+  /** Cancels the running turn or the operation that it waits for, if any. Default reason: interrupted by the user. */
   cancelTurn(reason?: TurnAborted): void;
-  /** The running turn was cancelled, and its end is on the way. */
+  /** Whether the running turn was cancelled and has not ended yet. */
   readonly cancelling: boolean;
   /**
-   * Runs a turn of its own, behind those that run or wait, and tells how it ended. The signal cancels this turn alone; its
-   * reason is a `TurnAborted`. The session must be claimed. Throws 40901 while the session is being closed, and 50003.
+   * Runs a separate turn after the running and waiting ones; returns its outcome. The signal cancels only this turn;
+   * its reason is a `TurnAborted`. The session must be claimed. Throws `session.busy` while closing,
+   * `persistence.failure`.
    */
   runTurn(request: TurnRequest, signal: AbortSignal): Promise<TurnEnd>;
   /**
-   * Work that the agent's conversation has to stand still for: no turn begins meanwhile, what is asked of the agent waits.
-   * `cancelTurn` fires its signal. Resolves at its end; undefined when a turn runs or anything waits already.
+   * Runs `work` while no turn may start; requests to the agent wait. `cancelTurn` aborts its signal. Resolves when
+   * `work` settles; undefined if a turn runs or a prompt waits.
    */
   exclusively(work: (signal: AbortSignal) => Promise<void>): Promise<void> | undefined;
-  /** Every registered tool with the verdict of the tool policy; all are active while no profile is bound. */
+  /** All registered tools and whether the tool policy allows them; all are active while no profile is bound. */
   tools(): { tool: Tool; active: boolean }[];
   inFlight(): InFlightTurn | null;
-  /** What it told that is in no record, in order. */
+  /** Published volatile events that no record contains yet, in order. */
   untold(): VolatileFact[];
   idle(): boolean;
-  /** Ends the turn and drops the queue; returns the records of the agent's end, for the journal's last line. */
+  /** Cancels the turn and drops the queue; returns the agent's final records, for the journal's last line. */
   close(reason: 'closed' | 'archived' | 'evicted', message: string): Promise<Draft[]>;
 }
 
 export interface AgentOptions extends AgentLife {
-  /** Told when no turn runs any more. */
+  /** Called after an operation has settled and no turn follows it. */
   onIdle?: () => void;
 }
 
@@ -165,7 +166,7 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
     },
 
     steer(ids) {
-      // A turn whose end is recorded is over, whatever is left to be cleared away.
+      // A turn whose `turn.ended` is recorded accepts no input, even if its cleanup is still running.
       const running = log.state.activity.turns.has(id) ? turns.running : undefined;
       if (!running) throw new ServiceError('prompt.not_found', 'no active prompt to steer into');
       const prompts = queue.steerable(ids);
@@ -215,5 +216,5 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
   };
 }
 
-/** 40401 of a request that names an agent the session does not have. */
+/** `session.not_found` for a request that names an agent which the session does not have. */
 export const agentNotFound = (id: string) => new ServiceError('session.not_found', `agent ${id} does not exist`);

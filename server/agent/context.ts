@@ -1,4 +1,4 @@
-/** What an agent works with: the one object that goes to the loop, to tool calls and to features. */
+/** Contexts that the agent loop, tool calls and features receive, and the services of every agent. */
 import type { Clock } from '#server/clock.ts';
 import type { ConfigReader } from '#server/config/config.ts';
 import type { Approvals } from '#server/interactions/approvals.ts';
@@ -36,14 +36,14 @@ import type { Catalog } from './profiles/profiles.ts';
 import type { Instructions } from './prompt/instructions.ts';
 import type { StoredMediaReader } from './stored-media.ts';
 
-/** Where a session lives. */
+/** Identity and directories of a session. */
 export interface SessionPlace {
   id: string;
   workspaceId: string;
   cwd: string;
-  /** The session's own folder. */
+  /** The session's data folder. */
   dir: string;
-  /** Those of the sessions that it was copied from. */
+  /** Data folders of the sessions that it was copied from. */
   readonly ancestorDirs?: readonly string[];
 }
 
@@ -54,72 +54,72 @@ export interface SessionContext extends SessionPlace {
   readonly approvals: Approvals;
   readonly tasks: Tasks;
   readonly services: AgentServices;
-  /** Read at each use. A feature takes its section from it, and adds the defaults that are in the feature's folder. */
+  /** Read at each use. A feature reads its section and applies the defaults that are in the feature's folder. */
   readonly config: ConfigReader;
-  /** In the order of the list. */
+  /** In the order of the feature list. */
   readonly features: readonly LiveFeature[];
-  /** The agents of the session; there once it is open. */
+  /** The agents of the session; available after the session was opened. */
   readonly agents: Roster;
-  /** A feature's part in this session. */
+  /** The instance of a feature in this session. */
   feature<Live extends LiveFeature>(feature: Feature<Live>): Live;
   readonly clock: Clock;
-  /** `AgentContext.wake` of an agent of this session; nothing where there is none of that id. */
+  /** Calls `AgentContext.wake` of an agent of this session; no effect if there is no such agent. */
   wake(agentId: string, next: () => TurnRequest | undefined): void;
-  /** It is put away: what is planned in it waits until it is restored. */
+  /** Whether the session is archived: scheduled work waits until it is restored. */
   archived(): boolean;
-  /** A turn has ended or a prompt was accepted: the session's cold view changed. */
+  /** Called after a turn has ended or a prompt was accepted, so that the session's index row and files are updated. */
   changed(): void;
   /** Called after the permission mode of an agent changed; a subagent that follows main is part of main's change. */
   modeChanged(mode: PermissionMode, by: Caller | undefined): void;
-  /** Logs what no client can be told. */
+  /** Logs an error that cannot be sent to a client. */
   report(what: string, error: unknown): void;
 }
 
-/** One agent of it. */
+/** An agent as the loop, its calls and features see it. */
 export interface AgentContext {
   readonly id: string;
   readonly session: SessionContext;
   readonly log: SessionLog;
   readonly config: AgentConfig;
-  /** Counts repeated calls; one count a turn. */
+  /** Counts repeated calls within a turn. */
   readonly repeats: RepeatGuard;
-  /** The agent's context as the journal has it. */
+  /** The agent's context in the journal's fold. */
   state(): ContextState;
   tools(): AgentTools;
   environment(): ToolEnvironment;
-  /** Tells clients of a fact that has changed; behind the records that changed it. */
+  /** Publishes facts that have changed; called after the records that changed them are appended. */
   tellFacts(changed: StatusFacts): void;
   /**
-   * Enters the turn that runs at its next step, which it adds if need be; without a turn opens one. The session must be
-   * claimed. Throws 40901 while the session is being closed, and 50003.
+   * Adds input to the next step of the running turn, which continues for it; without a turn opens one. The session must
+   * be claimed. Throws `session.busy` while the session is being closed, and `persistence.failure`.
    */
   request(request: TurnRequest): void;
   /**
-   * Opens a turn with what `next` then gives, if that is something: at once, or behind a turn that is just being cleared away, unless another
-   * follows. What enters a turn that runs is `LiveFeature.input`. Nothing while the session is being closed.
+   * Opens a turn with the result of `next`, unless undefined: immediately, or after the running operation if no other
+   * turn follows. Input for a running turn comes from `LiveFeature.input`. No effect while the session is closing.
    */
   wake(next: () => TurnRequest | undefined): void;
 }
 
-/** What opens a turn, or enters one that runs. */
+/** Input that opens a turn or enters the running one. */
 export interface TurnRequest extends TurnInput {
   origin: Origin;
-  /** Of the prompt that opens the turn, if one does. */
+  /** Id of the prompt that opens the turn; undefined for other origins. */
   promptId?: string;
-  /** Text of `turn.started`, for origins that show one. */
+  /** Text of `turn.started`, for origins that display one. */
   prompt?: Text;
-  /** Text of the turn in transcripts, where that is another. */
+  /** Text of the turn in transcripts; default: `prompt`. */
   shown?: Text;
-  /** Failures of a request that end the turn at once, though the request could be made again. */
+  /** Codes of retryable request failures that end the turn immediately. */
   givesUpOn?: readonly ModelErrorCode[];
 }
 
-/** What enters a context together; its long texts are stored (`SessionLog.store`). */
+/** Messages that enter a context together; their long texts are stored (`SessionLog.store`). */
 export interface TurnInput {
   messages: Stored<ContextMessage>[];
-  /** Media that the messages bring. */
+  /** Media of the messages. */
   attachments?: Stored<Attachment>[];
-  /** Records in front of the messages, and behind them. */
+  /** Records before the messages and after them. */
   before?: Draft[];
   after?: Draft[];
 }
@@ -133,44 +133,44 @@ export interface AgentServices {
   defaultPermission(): PermissionMode;
   /** Throws what makes the alias unusable. */
   resolveModel(alias: string): ResolvedModel;
-  /** Effort that a wish (or none) becomes on this model. */
+  /** Resolves a requested effort, or the default, to one that the model supports. */
   effort(model: ResolvedModel, wanted: string | undefined): string;
   settings(model: ResolvedModel, effort: string): RequestSettings;
-  /** Completion cap in tokens when this many are already used. */
+  /** Completion cap in tokens if `used` tokens of the context are in use. */
   budget(model: ResolvedModel, used: number): number | undefined;
   limits(): { maxSteps: number; maxAttempts: number };
   tasks(): TaskSettings;
   stream(request: ModelRequest, onPart: (part: StreamPart) => void): Promise<ModelResponse>;
-  /** What a model can be shown of files, the default one unless given; nothing of one that cannot be used. */
+  /** Media kinds that a model accepts from files; default: the default model. Empty if the model cannot be used. */
   mediaKinds(alias: string | undefined): ReadonlySet<MediaKind>;
-  /** Makes images fit for models. */
+  /** Prepares images for models. */
   readonly images: Images;
-  /** Messages with the files of the session that they name, as this model takes them. */
+  /** Replaces references to session files in messages by content that the model accepts. */
   withStoredMedia: StoredMediaReader['resolve'];
   /** Context limit of the configured default model. */
   defaultLimit(): number | undefined;
   readInstructions(place: SessionPlace): Promise<Instructions>;
   repositoryOf: Projects['repositoryOf'];
-  /** Instruction files near what a call touched that `known` does not hold. */
+  /** Instruction files that apply to the directories a call touched, without those in `known`. */
   nestedInstructions(touched: Touched, known: ReadonlySet<string>): Promise<string[]>;
-  /** The profiles that there are for agents of this place. */
+  /** The profiles that are available to agents in this directory. */
   profiles(place: SessionPlace): Profiles;
-  /** Looks at the files that bring profiles to the place, unless that was done just now. Never rejects. */
+  /** Checks the agent files that apply to the directory, unless that was done recently. Never rejects. */
   lookAtProfiles(place: SessionPlace): Promise<Catalog>;
-  /** The system prompt of an agent of this profile. */
+  /** Renders the system prompt of an agent with this profile. */
   renderPrompt(
     place: SessionPlace,
     facts: { instructions: Instructions; additionalDirs: readonly string[] },
     profile: Profile,
   ): Promise<string>;
-  /** What of the configuration `toolPolicy` goes by: the same object while nothing of it has changed. */
+  /** The configuration that `toolPolicy` depends on: the same object while it is unchanged. */
   toolSettings(): unknown;
   /**
-   * Which of these tools are allowed, and the list entries that fit none of them. `bound` is what the agent was bound to;
-   * absent before that.
+   * Which of these tools are allowed, and the list entries that match none of them. `bound` is the agent's binding;
+   * undefined before it.
    */
   toolPolicy(names: readonly string[], bound: BoundTools | undefined, sessionDisabled: readonly string[]): ToolPolicy;
-  /** Roots that count as the workspace or are readable without asking. */
+  /** Runtime and directories of the session: the workspace's roots, and those that are readable without approval. */
   reach(
     place: SessionPlace,
   ): Pick<ToolEnvironment, 'runtime' | 'cwd' | 'additionalDirs' | 'skillDirs' | 'sessionDir' | 'ancestorDirs' | 'home'>;
@@ -181,7 +181,7 @@ export interface AgentServices {
   ): Promise<Decision>;
 }
 
-/** The tools of a binding. */
+/** The tool lists of a binding. */
 export type BoundTools = Pick<InternalFields['agent.bound'], 'tools' | 'disallowed'>;
 
 export interface ToolPolicy {
@@ -189,26 +189,26 @@ export interface ToolPolicy {
   ineffective: string[];
 }
 
-/** What a permission decision looks at beside the call. */
+/** Inputs of a permission decision in addition to the call. */
 export interface DecisionFacts {
   agentId: string;
   place: SessionPlace;
   mode: PermissionMode;
   /** Rules remembered for the session. */
   remembered: readonly RememberedRule[];
-  /** Steps that features bring. */
+  /** Steps that features add. */
   steps: readonly AddedStep[];
-  /** Earlier calls of the same response that may run. */
+  /** Earlier calls of the same response that were admitted. */
   admitted: readonly PreparedCall[];
 }
 
-/** A change of binding or mode; absent members stay. */
+/** A change of binding or mode; absent members stay unchanged. */
 export interface AgentChange {
   profile?: Profile;
   model?: string;
   thinking?: string;
   permission?: PermissionMode;
-  /** The client that changes the permission mode. */
+  /** The client that requested the permission mode. */
   by?: Caller | undefined;
   runtimeId?: string;
 }

@@ -1,4 +1,4 @@
-/** The conversation of one agent as another begins with it. */
+/** Copies the conversation of one agent to the start of another's. */
 import { contextSize } from '#server/journal/context-size.ts';
 import type { LogState } from '#server/journal/fold.ts';
 import { readContext } from '#server/journal/projections/context.ts';
@@ -10,8 +10,8 @@ import type { ContextMessage } from '#schema/engine.ts';
 const STILL_RUNNING = 'This call was still running when the conversation was copied; its result is not known here.';
 
 /**
- * The record that gives an agent without a conversation that of `from` as it is now, with `more` behind it. Calls that
- * run there have no result here, so they get one that says so.
+ * The record that gives an agent without a conversation the current one of `from`, followed by `more`. Calls that still
+ * run there have no result yet, so each gets a synthetic one.
  */
 export function copiedHistory(
   state: LogState,

@@ -1,11 +1,11 @@
-/** What the configuration says of an agent that was never used. */
+/** Configured defaults of an agent that was never used. */
 import type { ConfigReader } from '#server/config/config.ts';
 import { effectiveRecord, findModel } from '#server/models/resolve.ts';
 import type { AgentDefaults } from './feature.ts';
 
 const DEFAULT_PERMISSION = 'manual';
 
-/** Creates it; the configuration is read at each use. */
+/** Creates the defaults; the configuration is read at each use. */
 export function createAgentDefaults(config: ConfigReader): AgentDefaults {
   return {
     config,

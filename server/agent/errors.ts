@@ -1,4 +1,4 @@
-/** Errors of a turn as clients see them: a dotted code, and whether that code counts as retryable. */
+/** Errors of a turn as clients receive them: a dotted code, and whether it is retryable. */
 import type { ErrorName } from '#server/errors/catalogue.ts';
 import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
 import { ModelError } from '#server/models/types.ts';
@@ -29,7 +29,7 @@ export class EngineError extends Error {
 /** Why a turn was cancelled; the reason of its abort signal. */
 export class TurnAborted extends Error {
   override readonly name = 'TurnAborted';
-  /** `user` was a person's wish; `server` is an archive or a stop, with a text for clients. */
+  /** `user`: a person interrupted it; `server`: an archive or a stop, with a message for clients. */
   readonly by: 'user' | 'server';
 
   constructor(by: 'user' | 'server', message: string) {
@@ -38,7 +38,7 @@ export class TurnAborted extends Error {
   }
 }
 
-/** Failures of the service that end a turn; any other is `internal` to its clients. */
+/** Service errors with a code of their own when they end a turn; all others become `internal`. */
 const serviceCodes: Partial<Record<ErrorName, string>> = {
   'auth.provisioning_required': 'auth.provisioning_required',
   'auth.token_missing': 'auth.token_missing',

@@ -1,6 +1,6 @@
 /**
- * What a feature brings: one folder, one registration. The core iterates over registrations and knows no feature; where
- * the records of several stand on one line, they stand in the order of the list.
+ * Contract of a feature: one folder, one registration. The core iterates over the registrations without naming a
+ * feature; records of several features in one journal line follow the order of the list.
  */
 import type { EffectiveConfig } from '#server/config/effective.ts';
 import type { FrameHandler } from '#server/events/frame-handler.ts';
@@ -23,121 +23,119 @@ import type { TurnModel } from './agent-config.ts';
 import type { StoredResult } from './calls/call-records.ts';
 import type { AgentChange, AgentContext, AgentServices, SessionContext, TurnInput } from './context.ts';
 
-/** A feature as the program knows it. */
+/** A feature as it is registered. */
 export interface Feature<Live extends LiveFeature = LiveFeature> extends TranscriptFeature {
   readonly name: string;
   /** Whether the configuration switches it off, so that no session is loaded for it after a start. */
   disabled?(config: EffectiveConfig): boolean;
   readonly projection?: FeatureProjection;
-  /** Its members of a session's snapshot, from the fold alone: also of sessions that are not loaded. */
+  /** Its members of a session's snapshot, from the fold only, so that sessions that are not loaded have them. */
   snapshot?(state: LogState): Partial<Snapshot>;
-  /** Its members of a session's status; before an agent's first use they are the defaults. */
+  /** Its members of a session's status, from `defaults` before an agent's first use. */
   status?(state: LogState, defaults: AgentDefaults): Partial<SessionStatus>;
-  /** Handlers of its request frames, which stand in `requestFrames` like those of other domains. */
+  /** Handlers of its request frames, which are declared in `requestFrames` like those of other domains. */
   frames?(use: UseSession): readonly FrameHandler[];
-  /** Its part in a session that is loaded here. */
+  /** Creates its instance for a session that is loaded in this process. */
   open?(session: SessionContext, services: FeatureServices): Live;
 }
 
 /**
- * Services that one feature alone works with, each under that feature's name. The feature's folder declares its member;
- * the composition creates it, once for all sessions.
+ * Services that only one feature uses, each under that feature's name. The feature's folder declares its member; the
+ * composition root creates it, a single time for all sessions.
  */
 export interface FeatureServices {}
 
-/** What the configuration says of an agent that was never used. */
+/** Configured defaults of an agent that was never used. */
 export type AgentDefaults = Pick<AgentServices, 'config' | 'defaultPermission' | 'defaultLimit'>;
 
-/** Loads the session and keeps it loaded until the work is done. Throws 40401, 50001. */
+/** Loads the session and keeps it loaded until `work` settles. Throws `session.not_found`, `internal.error`. */
 export type UseSession = <T>(id: string, work: (session: SessionContext) => T | Promise<T>) => Promise<T>;
 
-/** A feature in one loaded session; state that must outlive the process is in the journal. */
+/** A feature in one loaded session; state that must survive the process is stored in the journal. */
 export interface LiveFeature {
-  /** Asked for each agent and step; equal tools must be the same objects. */
+  /** Called for each agent and step; returns identical objects for unchanged tools. */
   tools?(agent: AgentContext): readonly Tool[];
-  /** What has to be said before the next request. */
+  /** Called before each step; returns reminders for the next request. */
   reminders?(agent: AgentContext): ContextMessage[];
-  /** Each stands before the step of the permission chain that it names, or before all. */
+  /** Steps added to the permission chain, each before the step that it names, or before all. */
   readonly permissionSteps?: readonly AddedStep[];
-  /** Why a tool that is active cannot be called yet, or nothing; asked before its arguments are looked at. */
+  /** Called before the arguments of an active tool are checked. Returns why it cannot be called yet, or undefined. */
   notYet?(agent: AgentContext, tool: Tool): string | undefined;
-  /** Looks at a prepared call before permissions are asked. Returns why it may not run, or nothing. */
+  /** Called before the permission check of a prepared call. Returns why the call may not run, or undefined. */
   guard?(agent: AgentContext, call: GuardedCall): Promise<string | undefined> | string | undefined;
-  /** Records of an agent that is used for the first time in this process, with the change that it is used for. */
+  /** Called when an agent is first used in this process, for this change; returns records of its creation. */
   agentCreated?(agent: AgentContext, change: AgentChange): Draft[];
-  /** What is set of that agent besides, as clients are told then. */
+  /** Its members of the agent's status that are published after the agent was created. */
   facts?(agent: AgentContext): StatusFacts;
   /**
-   * Applies its members of a profile update to the main agent, behind those of the features in front of it; claims the
-   * session before it changes anything.
+   * Applies its members of a profile update to the main agent, after the features that precede it; claims the session
+   * before it changes anything.
    */
   configure?(agent: AgentContext, request: AgentConfigRequest): Promise<void>;
   /**
-   * A user's prompt is about to open its turn, which waits for what is returned: the session is busy meanwhile, and an
-   * abort fires the signal. Nothing, as usual, lets the turn begin at once.
+   * Called before a user's prompt opens its turn, which waits for the returned function: the session is busy meanwhile,
+   * and an abort fires the signal. Undefined, the usual result, starts the turn immediately.
    */
   promptStarts?(
     agent: AgentContext,
     prompt: StartingPrompt,
   ): ((signal: AbortSignal) => Promise<PromptStart>) | undefined;
-  /** A turn of the agent has begun; its first step waits for what is returned, which rejects when the signal fires. */
+  /** Called after a turn has started; its first step waits for the promise, which rejects when the signal fires. */
   turnBegins?(agent: AgentContext, signal: AbortSignal): Promise<void> | undefined;
   /**
-   * A step is near, and waits for what is returned, which may replace the context. Nothing, as usual, lets it begin at
-   * once.
+   * Called before each step, which waits for the returned promise; the hook may replace the context. Undefined, the
+   * usual result, starts the step immediately.
    */
   stepNears?(agent: AgentContext, step: NearStep): Promise<void> | undefined;
-  /** The request of a step failed; whether it is too long, so that there will be room for it in front of the next step. */
+  /** Called after a step's request failed. Returns whether the context is too long and will be reduced. */
   overflowed?(agent: AgentContext, failure: FailedRequest): boolean;
-  /** The context is about to be compacted, which waits for what is returned. */
+  /** Called before the context is compacted, which waits for the returned promise. */
   compacting?(agent: AgentContext, context: CompactedContext, signal: AbortSignal): Promise<void> | undefined;
-  /** It was compacted. */
+  /** Called after the context was compacted. */
   compacted?(agent: AgentContext, context: CompactedContext): void;
-  /** What a summary of the agent's conversation has to say of this feature; empty for nothing. */
+  /** Text about this feature for a summary of the agent's conversation; empty for none. */
   summary?(agent: AgentContext): string;
-  /**
-   * A step's head is written: messages enter it, `before` stands in front of `turn.step.started`, `after` behind it.
-   */
+  /** Called when a step's head is appended: `messages` enter, `before` and `after` surround `turn.step.started`. */
   stepBegins?(agent: AgentContext, step: StepHead): { messages?: ContextMessage[]; before?: Draft[]; after?: Draft[] };
-  /** What has to enter at the agent's next step: while there is any, its turn does not end as completed. */
+  /** Input that must enter at the agent's next step: while there is any, the turn does not end as completed. */
   input?(agent: AgentContext): TurnInput[];
   /**
-   * The turn would end as completed: messages make it go on for a step. Where there is none the step and its turn end on
-   * one line, so a feature that only sometimes objects has it only then.
+   * Called before a turn ends as completed; returned messages make it continue for another step. Without this hook the
+   * step and its turn end in one journal line, so a feature defines it only while it may object.
    */
   mayEnd?(agent: AgentContext, turnId: number, signal: AbortSignal): Promise<ContextMessage[]>;
-  /** Records in front of `turn.ended`, and behind it and its `error`; facts that have changed with them. */
+  /** Called when a turn ends. Returns records before `turn.ended`, records after its `error`, and changed facts. */
   turnEnds?(
     agent: AgentContext,
     turnId: number,
     outcome: TurnOutcome,
     ending: TurnEnding,
   ): { before?: Draft[]; after?: Draft[]; facts?: StatusFacts };
-  /** Asked when the calls of a step have their results: whether the turn ends here instead of going on. */
+  /** Called after the calls of a step have their results. Returns whether the turn stops instead of continuing. */
   stopsTurn?(agent: AgentContext, step: StepHead): boolean;
-  /** A subagent of this agent is about to get its task, and waits for what is returned. */
+  /** Called before a subagent of this agent receives its task, which waits for the returned promise. */
   subagentStarts?(
     agent: AgentContext,
     subagent: { name: string; prompt: string },
     signal: AbortSignal,
   ): Promise<void> | undefined;
-  /** Its run has ended, with this for its caller. */
+  /** Called after the subagent's run has ended, with its response to the caller. */
   subagentEnded?(agent: AgentContext, subagent: { name: string; response: string }): void;
-  /** What a call's result leaves in the journal beside it. */
+  /** Called after a tool call. Returns journal fields and records in addition to its result. */
   callEnds?(agent: AgentContext, call: ToolCall, result: StoredResult): Pick<ToolResult, 'x' | 'records'>;
-  /** What the user should know of the session. */
+  /** Warnings about the session for the user. */
   warnings?(): readonly SessionWarning[];
-  /** Members of the snapshot that die with the process. */
+  /** Members of the snapshot that are not journaled and are lost when the process exits. */
   snapshot?(): Partial<Snapshot>;
-  /** Records in front of the agent's `agent.disposed`. */
+  /** Called when the agent is closed; returns records before its `agent.disposed`. */
   closing?(agent: AgentContext): Draft[];
-  /** Something of it runs, so the session stays loaded. */
+  /** Whether an operation of the feature is running, for which the session must stay loaded. */
   holds?(): boolean;
-  /** Something of it is to come, for which the session stays loaded as long as not too many do. */
+  /** Whether the feature has scheduled work, for which the session stays loaded unless too many sessions do. */
   keeps?(): boolean;
-  /** Too many do, and this one is about to be unloaded. Never rejects. */
+  /** Called before the session is evicted although it has scheduled work. Never rejects. */
   dropped?(): Promise<void>;
-  /** The session is unloaded; awaited before its journal closes. */
+  /** Called when the session is unloaded; awaited before its journal closes. */
   release?(reason: UnloadReason): Promise<void>;
 }
 
@@ -149,17 +147,17 @@ export interface StartingPrompt {
 }
 
 export interface PromptStart {
-  /** Records in front of `turn.started`; of a refused prompt behind its message. */
+  /** Records before `turn.started`; those of a refused prompt follow its message. */
   records?: Draft[];
-  /** The prompt is kept in the context, but opens no turn. */
+  /** The prompt stays in the context, but opens no turn. */
   refused?: boolean;
 }
 
 export interface NearStep {
   turnId: number;
-  /** What the turn's requests are made with. */
+  /** Model, settings and system prompt of the turn's requests. */
   frozen: TurnModel;
-  /** The turn's. */
+  /** The turn's signal. */
   signal: AbortSignal;
 }
 
@@ -171,7 +169,7 @@ export interface FailedRequest {
 
 export interface CompactedContext {
   trigger: CompactionTrigger;
-  /** Its size, before or afterwards. */
+  /** Size of the context, before or after the compaction. */
   tokens: number;
 }
 
@@ -180,17 +178,17 @@ export interface StepHead {
   step: number;
 }
 
-/** How a turn ends. */
+/** Cause and records of a turn's end. */
 export interface TurnEnding {
-  /** Why it failed. */
+  /** Present if the turn failed. */
   error?: ErrorPayload;
-  /** Absent when it is completed. */
+  /** Undefined for a completed turn. */
   interruptReason?: InterruptReason;
-  /** Records in front of its end on the same line: not folded yet. */
+  /** Records before the turn's end in the same journal line: not folded yet. */
   line: readonly Draft[];
 }
 
-/** A call and the batch it stands in. */
+/** A prepared call and its batch. */
 export interface GuardedCall {
   call: ToolCall;
   tool: Tool;
@@ -198,8 +196,8 @@ export interface GuardedCall {
   turnId: number;
   /** All calls of the response, in order. */
   batch: readonly ToolCall[];
-  /** Those that are admitted already. */
+  /** Calls of the batch that were already admitted. */
   admitted: readonly PreparedCall[];
-  /** The turn's. */
+  /** The turn's signal. */
   signal: AbortSignal;
 }

@@ -1,10 +1,10 @@
-/** What models can be shown of files, by their aliases. */
+/** Media kinds that models accept from files, by model alias. */
 import type { EffectiveConfig } from '#server/config/effective.ts';
 import type { ResolvedModel } from '#server/models/types.ts';
 import { uploadsVideo } from '#server/models/video-uploads.ts';
 import type { MediaKind } from './context.ts';
 
-/** Asked several times a step: each alias is resolved once for a configuration. */
+/** Memoizes by configuration and alias, because it is called several times a step. */
 export function createMediaKinds(resolve: (alias: string, config: EffectiveConfig) => ResolvedModel) {
   const known = new WeakMap<EffectiveConfig, Map<string, ReadonlySet<MediaKind>>>();
 
@@ -15,7 +15,7 @@ export function createMediaKinds(resolve: (alias: string, config: EffectiveConfi
       if (model.capabilities.has('image_in')) kinds.add('image');
       if (uploadsVideo(model)) kinds.add('video');
     } catch {
-      // A model that cannot be used is shown nothing; its requests say why.
+      // A model that cannot be resolved accepts no media; its requests report why.
     }
     return kinds;
   }

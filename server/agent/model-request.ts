@@ -1,6 +1,6 @@
 /**
- * One streaming model request of a step: deltas go out as they come, ids of calls are made unique, and what was
- * received is kept, so that an abort or a final failure can record it.
+ * One streaming model request of a step: publishes deltas as they arrive, makes call ids unique, and retains what was
+ * received, so that an abort or a final failure can record it.
  */
 import type { ModelRequest, ModelResponse, StreamPart } from '#server/models/types.ts';
 import type { Part, ToolCall } from '#schema/engine.ts';
@@ -14,7 +14,7 @@ export interface StreamTimings {
   llmClientConsumeMs?: number;
 }
 
-/** What clients are shown while the answer streams. */
+/** Receives the deltas of an answer, which are published to clients. */
 export interface StreamListener {
   text(delta: string): void;
   thinking(delta: string): void;
@@ -22,7 +22,7 @@ export interface StreamListener {
 }
 
 export interface Received {
-  /** Adjacent deltas of a kind joined; without the provider's opaque members until the response is complete. */
+  /** Adjacent deltas of a kind are joined; the provider's opaque members are missing until the response is complete. */
   parts: Part[];
   calls: ToolCall[];
 }
@@ -38,7 +38,7 @@ export interface StepStreamDeps {
   /** Call ids that this agent's history already uses. */
   usedCallIds: ReadonlySet<string>;
   listener: StreamListener;
-  /** When building the request began, from `performance.now()`. */
+  /** Time at which building the request began, from `performance.now()`. */
   startedAt: number;
 }
 
@@ -96,7 +96,7 @@ export function streamResponse(request: ModelRequest, deps: StepStreamDeps): Ste
 
   const finish = (response: ModelResponse) => {
     const endAt = performance.now();
-    // Both are in the order of the stream's indexes; a call is announced when its name is known, maybe after others.
+    // Both lists follow the stream's indexes: a call is announced when its name arrives, possibly after later calls.
     const byPlace = [...byIndex].toSorted(([a], [b]) => a - b).map(([, call]) => call);
     const calls = response.calls.map((call, place) => {
       const announced = byPlace[place];

@@ -1,38 +1,38 @@
-/** Agent profiles: what an agent may use, whom it may start, and what its prompt says of its role. */
+/** Agent profiles: which tools an agent may use, which subagents it may start, and the role text of its prompt. */
 import { gitContext, type TaskPlace } from './prompt/git-context.ts';
 import { CODER_ROLE, EXPLORE_ROLE, PLAN_ROLE } from './prompt/roles.ts';
 
 export interface Profile {
   readonly name: string;
-  /** What it is for, told to those who choose among profiles. */
+  /** Purpose of the profile, listed where one is chosen. */
   readonly description: string;
-  /** Tools it may use, MCP tools by glob; `*` is every tool. */
+  /** Tools it may use, MCP tools by glob; `*` for every tool. */
   readonly tools: readonly string[] | '*';
   readonly disallowedTools?: readonly string[];
-  /** Profiles that it may start as subagents; `*` is any. None unless given. */
+  /** Profiles that it may start as subagents; `*` for any. Default: none. */
   readonly subagents?: readonly string[] | '*';
-  /** Found in the user's files rather than built in: the main agent may start it without naming it. */
+  /** Loaded from an agent file, not built in: the main agent may start it although its profile does not list it. */
   readonly discovered?: true;
-  /** Stands in the system prompt in place of the user's own agent's. */
+  /** Role text in the system prompt, instead of the main agent's. */
   readonly role?: string;
-  /** The whole system prompt with placeholders, in place of the one that every agent has. */
+  /** Template of the whole system prompt, instead of the default one. */
   readonly template?: string;
-  /** What is asked of the last answer of a run: a shorter one is asked for again, so many times. */
+  /** Requirement for the last answer of a run: a shorter one is requested again, up to `retries` times. */
   readonly summary?: { readonly minChars: number; readonly retries: number };
-  /** Text in front of the task of a run; empty for none. */
+  /** Text before the task of a run; empty for none. */
   readonly taskContext?: (place: TaskPlace) => Promise<string>;
 }
 
-/** By name, in the order in which they are listed. */
+/** Profiles by name, in listing order. */
 export type Profiles = ReadonlyMap<string, Profile>;
 
 export const DEFAULT_PROFILE = 'agent';
-/** What a subagent is unless its caller says otherwise. */
+/** Profile of a subagent whose caller names none. */
 export const DEFAULT_SUBAGENT_PROFILE = 'coder';
 
 const SUMMARY = { minChars: 200, retries: 1 };
 
-/** The tools of the user's own agent, in the order in which models are told of them; those of servers stand behind. */
+/** The main agent's tools, in the order in which models receive them; tools of MCP servers follow. */
 export const TOOL_ORDER: readonly string[] = [
   'Read',
   'Write',
@@ -63,7 +63,7 @@ export const TOOL_ORDER: readonly string[] = [
   'CronList',
 ];
 
-/** The user's own agent. */
+/** Profile of the main agent. */
 export const mainProfile: Profile = {
   name: DEFAULT_PROFILE,
   description: 'The agent that the user talks with.',

@@ -1,6 +1,6 @@
 /**
- * Prompts of one agent: which runs, which wait, which ids are taken. All that is the journal's to say; here is only
- * what it does not hold: ids of submits under way, and the content that a waiting prompt will enter the context with.
+ * Prompt queue of one agent. Running and waiting prompts and used ids are read from the journal; only what it does not
+ * have is stored here: ids of pending submits, and the content with which a waiting prompt enters the context.
  */
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { OpenPrompt } from '#server/journal/projections/prompts.ts';
@@ -11,17 +11,17 @@ import type { ContentPart } from '#schema/content.ts';
 import type { Part } from '#schema/engine.ts';
 import type { Prompt } from '#schema/prompt.ts';
 
-/** A prompt's content in its three forms; what goes into the journal has its long texts stored. */
+/** A prompt's content in three forms; those that are journaled have their long texts stored. */
 export interface PromptInput {
-  /** As replies and the queue show it. */
+  /** Content for replies and the queue. */
   content: ContentPart[];
-  /** As events and the journal's prompt records show it: never bytes. */
+  /** Content for events and prompt records: never bytes. */
   eventContent: Stored<ContentPart>[];
-  /** As the model sees it. */
+  /** Content for the model. */
   parts: Stored<Part>[];
-  /** Concatenated text parts: `turn.started.prompt`. */
+  /** Joined text parts: `turn.started.prompt`. */
   text: Text;
-  /** Reminder of what became of its images, for the model alone. */
+  /** Reminder about changes of its images, only for the model. */
   caption?: Text;
   attachments: Stored<Attachment>[];
 }
@@ -33,31 +33,31 @@ export interface QueuedPrompt {
 }
 
 export interface PromptQueue {
-  /** Takes an id for a submit: 40927 while it is in use, 40903 once it has settled. */
+  /** Reserves an id. Throws `prompt.id_conflict` while it is in use, `prompt.already_completed` when it has settled. */
   reserve(id: string): void;
   release(id: string): void;
-  /** Keeps the content of a prompt that is about to be accepted. */
+  /** Stores the content of a prompt that is about to be accepted. */
   keep(prompt: QueuedPrompt): void;
-  /** Forgets the content of a prompt that has settled. */
+  /** Removes the content of a prompt that has settled. */
   forget(id: string): void;
-  /** The prompt whose turn is about to begin: it waits no more, and there may be no record of that. */
+  /** The prompt whose turn is about to start: it no longer waits, though there may be no record of that. */
   starting: QueuedPrompt | undefined;
   /** The oldest waiting prompt. */
   next(): QueuedPrompt | undefined;
-  /** The waiting prompts of these ids, in the order of the queue. Throws 40402 unless each waits and is named once. */
+  /** The waiting prompts with these ids, in queue order. Throws `prompt.not_found` unless ids are distinct and wait. */
   steerable(ids: readonly string[]): [QueuedPrompt, ...QueuedPrompt[]];
-  /** As clients see them. */
+  /** The running prompt, and the waiting ones, as clients receive them. */
   active(): Stored<Prompt> | null;
   waiting(): Stored<Prompt>[];
-  /** What an abort of this id means. Throws 40402 and 40903. */
+  /** State of the prompt that an abort would end. Throws `prompt.not_found` and `prompt.already_completed`. */
   abortable(id: string): 'active' | 'waiting';
 }
 
-/** 40903 of a prompt that has settled. */
+/** `prompt.already_completed` for a prompt that has settled. */
 export const alreadyCompleted = (id: string) =>
   new ServiceError('prompt.already_completed', `prompt ${id} already completed`, { data: { aborted: false } });
 
-/** The queue of an agent of a loaded session. */
+/** Creates the queue of an agent in a loaded session. */
 export function createPromptQueue(log: SessionLog, agent: string): PromptQueue {
   const reserved = new Set<string>();
   const inputs = new Map<string, QueuedPrompt>();

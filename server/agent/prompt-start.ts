@@ -1,4 +1,4 @@
-/** From a prompt to its turn: what it opens the turn with, and what features have to say of it before. */
+/** Start of a prompt: the request of its turn, and the features' verdict before it. */
 import { entering, event, type Draft } from '#server/journal/records.ts';
 import type { Stored } from '#server/journal/texts.ts';
 import type { ContextMessage, Origin } from '#schema/engine.ts';
@@ -7,14 +7,14 @@ import type { TurnRequest } from './context.ts';
 import type { PromptStart } from './feature.ts';
 import type { QueuedPrompt } from './prompt-queue.ts';
 
-/** What a prompt's message has in front of it, and loses its place with it. */
+/** The reminder that precedes a prompt's message and is removed together with it. */
 export function captionReminder({ input: { caption } }: QueuedPrompt, ownerPromptId: string): Stored<ContextMessage>[] {
   if (caption === undefined) return [];
   const origin: Origin = { kind: 'injection', variant: 'image_compression', ownerPromptId };
   return [{ role: 'user', content: [{ type: 'text', text: caption }], toolCalls: [], origin }];
 }
 
-/** The records that let reminders enter. */
+/** The records with which reminders enter the context. */
 export const reminderDrafts = (agentId: string, reminders: Stored<ContextMessage>[]): Draft[] =>
   reminders.length > 0 ? [entering(agentId, reminders, { cause: 'reminder' })] : [];
 
@@ -29,14 +29,14 @@ export function promptRequest(agentId: string, prompt: QueuedPrompt): TurnReques
 }
 
 export interface PromptVerdict {
-  /** What becomes of it; `aborted` is the signal's doing. */
+  /** Outcome of the start; `aborted` if the signal fired. */
   outcome: 'begins' | 'refused' | 'aborted' | 'failed';
   records: Draft[];
-  /** Of `failed`. */
+  /** Present for `failed`. */
   error?: unknown;
 }
 
-/** Asks one after the other; the first refusal is the last word. */
+/** Calls the features sequentially; the first refusal is final. */
 export async function askOfPrompt(
   asked: readonly ((signal: AbortSignal) => Promise<PromptStart>)[],
   signal: AbortSignal,
@@ -55,7 +55,7 @@ export async function askOfPrompt(
   return { outcome: signal.aborted ? 'aborted' : 'begins', records };
 }
 
-/** The end of a prompt that comes to no turn. `at` in ms. */
+/** The records that settle a prompt without a turn. `at` is in ms. */
 export function promptWithoutTurn(
   agentId: string,
   prompt: QueuedPrompt,

@@ -1,8 +1,8 @@
-/** A request that the provider refused for its shape is sent again, smaller or stricter. */
+/** Recovery from a request that the provider refused for its shape: it is sent again, smaller or stricter. */
 import type { RequestShape } from '#server/models/request-history.ts';
 import type { ModelError } from '#server/models/types.ts';
 
-/** Makes the next request smaller or stricter; false when nothing is left to try. Choices stay for the turn. */
+/** Makes the turn's next requests smaller or stricter. Returns false if no degradation is left. */
 export function degrade(
   shape: RequestShape,
   recovery: NonNullable<ModelError['facts']['recovery']>,
@@ -15,7 +15,7 @@ export function degrade(
   }
   if (shape.media === 'stripped') return false;
   shape.media = recovery === 'request_too_large' && shape.media !== 'degraded' ? 'degraded' : 'stripped';
-  // Media that enter the conversation later are sent as they are.
+  // Media that enter the conversation later are sent unmodified.
   shape.mediaCut = historyLength;
   return true;
 }

@@ -1,4 +1,4 @@
-/** The waits between the attempts of a failed request. */
+/** Exponential backoff between the attempts of a failed request. */
 import type { Clock } from '#server/clock.ts';
 import type { ModelError } from '#server/models/types.ts';
 
@@ -7,7 +7,7 @@ const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 32_000;
 const JITTER = 0.25;
 
-/** Milliseconds before attempt `failedAttempt + 1`; what the provider asks for is taken as it is. */
+/** Milliseconds before attempt `failedAttempt + 1`; a delay that the provider requests is used unmodified. */
 export function retryDelay(error: ModelError, failedAttempt: number, random: () => number = Math.random): number {
   const asked = error.facts.retryAfterMs;
   if (asked !== undefined && asked > 0) return asked;
@@ -15,7 +15,7 @@ export function retryDelay(error: ModelError, failedAttempt: number, random: () 
   return base * (1 + JITTER * random());
 }
 
-/** Waits, or rejects with the signal's reason as soon as it aborts. */
+/** Resolves after `ms`, or rejects with the signal's reason as soon as it aborts. */
 export function sleep(ms: number, signal: AbortSignal, clock: Clock): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {

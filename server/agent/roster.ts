@@ -1,4 +1,4 @@
-/** The agents of a loaded session; main is the first. One that is idle need not stay in memory: the journal has it. */
+/** The agents of a loaded session, main first. Idle agents are evicted from memory and restored from the journal. */
 import { readContext } from '#server/journal/projections/context.ts';
 import { event, internal, type Draft } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
@@ -11,39 +11,42 @@ import { alreadyCompleted } from './prompt-queue.ts';
 
 export interface Roster {
   readonly main: Agent;
-  /** Those in memory: main, then by creation. */
+  /** Agents in memory: main, then in order of creation. */
   all(): Agent[];
   /** The agent, if it is in memory. */
   find(id: string): Agent | undefined;
-  /** The session has an agent of this id, in memory or not. */
+  /** Whether the session has an agent with this id, in memory or not. */
   has(id: string): boolean;
   /**
-   * The agent for as long as the work goes on, made from the journal when it is not in memory. Throws 40401 for one that
-   * the session does not have.
+   * Keeps the agent in memory until `work` settles; restores it from the journal if necessary. Throws
+   * `session.not_found` for an agent that the session does not have.
    */
   use<T>(id: string, work: (agent: Agent) => T | Promise<T>): Promise<T>;
-  /** A new agent, its birth recorded, for as long as the work goes on. The session must be claimed. Throws 50003. */
+  /** A new agent, kept in memory until `work` settles. The session must be claimed. Throws `persistence.failure`. */
   create<T>(birth: AgentBirth, work: (agent: Agent) => T | Promise<T>): Promise<T>;
-  /** Sets the mode of all agents that lived in this process. The session must be claimed. Throws 50003. */
+  /** Sets the mode of all agents used in this process. The session must be claimed. Throws `persistence.failure`. */
   setPermission(mode: PermissionMode, by?: Caller): Promise<void>;
-  /** Aborts a prompt of whichever agent has it, main first. Throws 40402, 40903, 50003. */
+  /**
+   * Aborts a prompt of the agent that has it; default: main. Throws `prompt.not_found`, `prompt.already_completed`,
+   * `persistence.failure`.
+   */
   abortPrompt(promptId: string): void;
-  /** Steers prompts of whichever agent has them all. Throws 40402, 50003. */
+  /** Steers prompts of the agent that has all of them. Throws `prompt.not_found`, `persistence.failure`. */
   steer(promptIds: readonly string[]): void;
-  /** No turn runs and no prompt waits. */
+  /** Whether no turn runs and no prompt waits. */
   idle(): boolean;
   /** Cancels every running turn. */
   cancelTurns(): void;
-  /** Ends all agents; returns the records of their ends, main's first, for the journal's last line. */
+  /** Closes all agents; returns their final records, main's first, for the journal's last line. */
   close(reason: 'closed' | 'archived' | 'evicted', message: string): Promise<Draft[]>;
 }
 
-/** Idle agents beside main that stay in memory: whoever talks with one does so again soon. */
+/** Idle agents other than main that stay in memory: an agent that was used is often used again soon. */
 const KEPT_IDLE = 4;
 
 interface Member {
   agent: Agent;
-  /** Work that needs it under way. */
+  /** Reference count: running operations that need the agent. */
   users: number;
 }
 
@@ -51,9 +54,9 @@ interface Member {
 export function createRoster(session: SessionContext): Roster {
   const { log } = session;
   const main = createAgent(session, MAIN_AGENT);
-  /** Beside main, the longest unused first. */
+  /** Agents other than main, the least recently used first. */
   const members = new Map<string, Member>();
-  /** Those whose birth in this process is recorded, in its order. */
+  /** Agents whose creation this process has recorded, in that order. */
   const lived = new Set<string>();
 
   const all = () => [main, ...[...members.values()].map(({ agent }) => agent).toSorted(byNumber)];
@@ -79,7 +82,7 @@ export function createRoster(session: SessionContext): Roster {
     }
   }
 
-  /** Forgets agents that nobody needs, but for the last few. */
+  /** Evicts unreferenced idle agents, except the most recently used. */
   function letGo(): void {
     let idle = 0;
     for (const [id, { agent, users }] of [...members].toReversed()) {
@@ -101,7 +104,7 @@ export function createRoster(session: SessionContext): Roster {
       return during(member(id), work);
     },
     async create(birth, work) {
-      // Numbers begin at 1, and are given by the record of the birth.
+      // Numbers start at 1; the record of the creation advances the counter.
       const id = `agent-${Math.max(log.state.counters.highestAgent, 0) + 1}`;
       const made = member(id, birth);
       try {
@@ -126,7 +129,7 @@ export function createRoster(session: SessionContext): Roster {
     abortPrompt(promptId) {
       const owner = [...log.state.prompts].find(([, { used }]) => used.has(promptId))?.[0] ?? MAIN_AGENT;
       const agent = find(owner);
-      // Nothing waits or runs of an agent that is not in memory.
+      // An agent that is not in memory has no waiting or running prompt.
       if (!agent) throw alreadyCompleted(promptId);
       agent.abortPrompt(promptId);
     },
@@ -142,7 +145,7 @@ export function createRoster(session: SessionContext): Roster {
       for (const agent of all()) agent.cancelTurn();
     },
     async close(reason, message) {
-      // All at once: each may take a while to end.
+      // Concurrently: each agent may take a while to close.
       const ends = new Map<string, Draft[]>();
       await Promise.all(all().map(async (agent) => ends.set(agent.id, await agent.close(reason, message))));
       if (log.readOnly) return [];

@@ -1,4 +1,4 @@
-/** What every agent gets from the program: tools, models, limits and rules, read from the configuration at each use. */
+/** The services of every agent: tools, models, limits and rules, read from the configuration at each use. */
 import type { Clock } from '#server/clock.ts';
 import type { Config } from '#server/config/config.ts';
 import type { Images } from '#server/images/images.ts';
@@ -35,11 +35,11 @@ const PRODUCT_NAME = 'Service Code';
 
 export interface AgentServicesDeps {
   runtime: Runtime;
-  /** How long the instruction files of a directory are not looked at again, in ms. */
+  /** How long a check of a directory's instruction and agent files stays valid, in ms. */
   instructionsMaxAgeMs: number;
   clock: Clock;
   home: string;
-  /** Name of the shell that Bash runs, for the prompt. */
+  /** Name of the shell that Bash runs, for the system prompt. */
   shell: string;
   config: Config;
   defaults: AgentDefaults;
@@ -48,21 +48,21 @@ export interface AgentServicesDeps {
   client: ModelClient;
   images: Images;
   videos: VideoUploads;
-  /** Folders of agent files beside those of the user and the project. */
+  /** Folders of agent files in addition to those of the user and the project. */
   agentFolders: () => readonly AgentFolder[];
-  /** Those that every agent has; features bring more. */
+  /** Tools of every agent; features add more. */
   tools: readonly Tool[];
-  /** Further directories that count as the workspace of this root, at this moment. */
+  /** Current additional directories of this root, which are treated as workspace. */
   additionalDirs: (root: string) => Promise<readonly string[]>;
-  /** Files that list further ones which do not count. */
+  /** Files that list additional directories but are not applied. */
   ignoredDirs: (root: string) => Promise<readonly IgnoredConfig[]>;
   projects: Projects;
-  /** Whether the user trusts this very directory. */
+  /** Whether the user trusts exactly this directory. */
   trusted: (directory: string) => Promise<boolean>;
   log: Logger;
 }
 
-/** Creates it; nothing is read before an agent asks. */
+/** Creates the services; files and configuration are read on use. */
 export function createAgentServices(deps: AgentServicesDeps): AgentServices {
   const { runtime, projects, home, config, env, identity, client, tools, log } = deps;
   const serverHome = createServerHome(home);

@@ -1,16 +1,16 @@
-/** `agent.status.updated`: facts and phases of an agent, volatile. */
+/** Publishes `agent.status.updated`, volatile: facts and phases of an agent. */
 import type { SessionLog } from '#server/journal/session-log.ts';
 import type { Phase, StatusFacts } from '#schema/events/volatile.ts';
 
 export interface StatusFrames {
-  /** Sends the standing facts plus what changed; equal consecutive frames are left out. */
+  /** Publishes the standing facts plus the changed ones; a frame that equals the previous one is omitted. */
   facts(changed?: StatusFacts): void;
   phase(phase: Phase): void;
-  /** The last one, once there was any. */
+  /** The last published phase; undefined before the first. */
   lastPhase(): Phase | undefined;
 }
 
-/** `standing` is asked for model, context size and usage at each facts frame. */
+/** `standing` returns model, context size and usage; it is called for each facts frame. */
 export function createStatusFrames(log: SessionLog, agentId: string, standing: () => StatusFacts): StatusFrames {
   let last = '';
   let lastPhase: Phase | undefined;

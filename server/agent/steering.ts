@@ -1,4 +1,4 @@
-/** Waiting prompts that go into the turn that runs, as one message. */
+/** Steering: waiting prompts enter the running turn as one message. */
 import { event, type Draft } from '#server/journal/records.ts';
 import type { Stored } from '#server/journal/texts.ts';
 import type { ContextMessage, Origin } from '#schema/engine.ts';

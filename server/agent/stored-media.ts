@@ -1,6 +1,6 @@
 /**
- * Media that a session keeps as files, as a model request carries them: their bytes where the model takes such media,
- * else the path, which an agent can read with its tools.
+ * Resolves media that a session stores as files for a model request: to their bytes if the model accepts them, else to
+ * the path, which an agent can read with its tools.
  */
 import { sniffImage } from '#server/files/media-types.ts';
 import { storedMediaId } from '#server/journal/stored-media.ts';
@@ -10,24 +10,24 @@ import { uploadsVideo, VIDEO_MAX_BYTES, type VideoUploads } from '#server/models
 import { openSessionMedia, type OpenMedia } from '#server/uploads/session-media.ts';
 import type { ContextMessage, Part } from '#schema/engine.ts';
 
-/** What is sent inline at most; a larger one is named by its path. */
+/** Size limit of inline media; a larger file is represented by its path. */
 const INLINE_BYTES = 20 * 1024 * 1024;
-/** Images up to this size stay in memory between requests, of all sessions together so much. */
+/** Images up to this size are cached between requests; the second constant is the limit for all sessions together. */
 const CACHED_IMAGE_BYTES = 8 * 1024 * 1024;
 const CACHE_BYTES = 64 * 1024 * 1024;
 
-/** Those that have a place for the bytes of a video. */
+/** Protocols that accept the bytes of a video. */
 const INLINE_VIDEO: ReadonlySet<ProtocolName> = new Set<ProtocolName>(['google-genai']);
 
 export interface StoredMediaReader {
   /**
-   * The same messages where none names a stored file. Throws the `ModelError` of a provider that does not let us give it
-   * a video; on abort the signal's reason.
+   * Returns the same messages if none references a stored file. Throws the `ModelError` of a provider that denies the
+   * upload of a video; on abort the signal's reason.
    */
   resolve(messages: ContextMessage[], place: RequestPlace): Promise<ContextMessage[]>;
 }
 
-/** What a request is made of and for. */
+/** Session folder, model and signal of a request. */
 export interface RequestPlace {
   sessionDir: string;
   model: ResolvedModel;
@@ -55,7 +55,7 @@ function referenceOf(part: Part): Reference | undefined {
 const pathTag = (kind: Kind, path: string): Part => ({ type: 'text', text: `<${kind} path="${path}"></${kind}>` });
 const unavailable = (kind: Kind): Part => ({ type: 'text', text: `[${kind} unavailable: its file is gone]` });
 
-/** A video that some provider was given; undefined for any other part. */
+/** Reference to a video that was uploaded to some provider; undefined for any other part. */
 function providerFileOf(part: Part): string | undefined {
   if (part.type !== 'video_url') return undefined;
   const { url } = part.videoUrl;
@@ -64,9 +64,9 @@ function providerFileOf(part: Part): string | undefined {
 
 const ELSEWHERE: Part = { type: 'text', text: '[video left out: this model has not been given it; read it again]' };
 
-/** Creates it with an empty cache. */
+/** Creates the reader with an empty cache. */
 export function createStoredMediaReader({ videos, log }: { videos: VideoUploads; log: Logger }): StoredMediaReader {
-  /** Data URLs by session and id, the one used last at the end. */
+  /** LRU cache of data URLs by session and id, the most recently used last. */
   const images = new Map<string, string>();
   let cached = 0;
 
@@ -88,7 +88,7 @@ export function createStoredMediaReader({ videos, log }: { videos: VideoUploads;
     return url;
   }
 
-  /** Undefined where the provider takes it not now. */
+  /** Returns undefined if the provider does not accept the video now. */
   async function uploaded(
     { record: { path, media_type }, file, size }: OpenMedia,
     { model, signal }: RequestPlace,
@@ -120,7 +120,7 @@ export function createStoredMediaReader({ videos, log }: { videos: VideoUploads;
       if (kind === 'video' && uploadsVideo(model)) return (await uploaded(opened, place)) ?? pathTag(kind, record.path);
       if (!taken || size > INLINE_BYTES) return pathTag(kind, record.path);
       const bytes = await file.readFile();
-      // What it was declared as says nothing of what providers make of the bytes.
+      // Providers go by the bytes, not by the declared type.
       const type = kind === 'image' ? sniffImage(bytes) : record.media_type;
       if (type === undefined) return pathTag(kind, record.path);
       const url = `data:${type};base64,${bytes.toString('base64')}`;
@@ -139,7 +139,7 @@ export function createStoredMediaReader({ videos, log }: { videos: VideoUploads;
       const resolved: ContextMessage[] = [];
       for (const message of messages) {
         const content: Part[] = [];
-        // One after the other: no more than one file is being read.
+        // Sequential, so that only one file is read at a time.
         for (const part of message.content) {
           const reference = referenceOf(part);
           const given = providerFileOf(part);

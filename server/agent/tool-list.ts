@@ -1,17 +1,17 @@
-/** A list of tools as models are told it. */
+/** A list of tools as it is sent to models. */
 import { createHash } from 'node:crypto';
 import type { Tool } from '#server/tools/tool.ts';
 import type { ToolSchema } from '#schema/engine.ts';
 
 export interface ToolList {
   tools: ToolSchema[];
-  /** The list's JSON. */
+  /** JSON of `tools`. */
   text: string;
   sha256: string;
 }
 
 const MAX_KNOWN = 16;
-/** Every session makes tools of its own that read alike: the list and what is derived from it are shared. Newest last. */
+/** LRU cache, newest last: sessions create tools with equal texts and share the list and what is derived from it. */
 const known: ToolList[] = [];
 
 const readsAs = (list: ToolList, of: readonly Tool[]): boolean =>
@@ -21,7 +21,7 @@ const readsAs = (list: ToolList, of: readonly Tool[]): boolean =>
     return name === tool?.name && parameters === tool.parameters && description === tool.description;
   });
 
-/** The list of these tools; the same object for tools that read alike, unless many others came in between. */
+/** The list of these tools; the same object for tools with equal texts while it is cached. */
 export function toolListOf(of: readonly Tool[]): ToolList {
   const place = known.findLastIndex((list) => readsAs(list, of));
   const list = known.splice(place, place === -1 ? 0 : 1)[0] ?? newList(of);

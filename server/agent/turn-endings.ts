@@ -1,4 +1,4 @@
-/** The three endings of a turn as records: completed, cancelled, failed. Each is one line of the journal. */
+/** The three endings of a turn as records: completed, cancelled, failed. Each is one journal line. */
 import { requestMessages } from '#server/journal/projections/context.ts';
 import { entering, event, unsent, type Draft } from '#server/journal/records.ts';
 import type { ErrorPayload } from '#schema/engine.ts';
@@ -10,9 +10,9 @@ import { interruptionReminder } from './prompt/reminders.ts';
 import type { OpenStep, Turn } from './turn.ts';
 
 interface Ending {
-  /** What arrived of an answer that was not recorded. */
+  /** Records of an answer that arrived only in part. */
   partial?: Draft[];
-  /** Input that no step has taken: accepted, so it must not be lost. */
+  /** Records of input that no step has taken: it was accepted, so it must not be lost. */
   untaken(): Draft[];
 }
 
@@ -22,27 +22,27 @@ export interface Cancellation extends Ending {
 
 export interface Failure extends Ending {
   error: ErrorPayload;
-  /** The step that did not come to its end. */
+  /** The step that was cut short. */
   interrupted?: { step: number; stepId?: string; reason: 'max_steps' | 'error' } | undefined;
-  /** That of the step unless given. */
+  /** Default: the reason of the step. */
   reason?: InterruptReason;
 }
 
 export interface TurnEndings {
-  /** `line` stands in front of it. */
+  /** `line` are the records that precede the ending in the same journal line. */
   completed(line: Draft[]): Draft[];
   cancelled(cancellation: Cancellation): Draft[];
   failed(failure: Failure): Draft[];
 }
 
-/** Of a turn that starts now. */
+/** Creates the endings of a turn that starts now. */
 export function createTurnEndings(agent: AgentContext, turn: Turn): TurnEndings {
   const { id, log, session } = agent;
   const { id: turnId, signal } = turn;
   const { clock, features, interactions } = session;
   const startedAt = clock.now();
 
-  /** `line` stands in front of it. */
+  /** Builds `turn.ended` with the records of features; `line` precedes it. */
   function ended(
     line: Draft[],
     outcome: TurnOutcome,
@@ -61,7 +61,7 @@ export function createTurnEndings(agent: AgentContext, turn: Turn): TurnEndings 
     ];
   }
 
-  /** Calls of the open step that have no result yet: they never started. */
+  /** Results for calls of the open step that never started. */
   function missingResults(): Draft[] {
     const calls = log.state.status.agents.get(id)?.turn?.step?.calls;
     return [...(calls?.keys() ?? [])].map((call) => unstartedResult(id, turnId, call));
@@ -118,7 +118,7 @@ export function createTurnEndings(agent: AgentContext, turn: Turn): TurnEndings 
   };
 }
 
-/** The result of a call that never ran and never reached the context. */
+/** The result of a call that never ran and never entered the context. */
 export const unstartedResult = (agentId: string, turnId: number, toolCallId: string): Draft =>
   unsent(
     event(agentId, 'tool.result', {

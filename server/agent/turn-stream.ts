@@ -1,6 +1,6 @@
 /**
- * The volatile side of a turn: deltas with their offsets, phases, running tools. The snapshot's `in_flight_turn` is
- * read from here; nothing of it is journaled.
+ * The volatile overlay of a turn: deltas with their offsets, phases, running tools. The snapshot's `in_flight_turn` is
+ * read from here; nothing is journaled.
  */
 import type { Clock } from '#server/clock.ts';
 import type { VolatileFact } from '#server/journal/log-listeners.ts';
@@ -27,27 +27,27 @@ export interface TurnStream {
   readonly listener: StreamListener;
   started(): void;
   beginStep(step: number): void;
-  /** Usage and context size of a response are in the fold now. */
+  /** Called after usage and context size of a response are folded. */
   responseBooked(): void;
   retrying(facts: RetryFacts): void;
   waiting(approval: { approvalId: string; toolCallId: string } | undefined): void;
   toolStarted(call: { toolCallId: string; name: string; args: unknown; prepared?: PreparedCall | undefined }): void;
   toolProgress(toolCallId: string, update: ToolProgress): void;
   toolEnded(toolCallId: string): void;
-  /** The open step, or the turn at its step limit, was cut short. */
+  /** Called when the open step, or the turn at its step limit, was cut short. */
   interrupted(reason: 'aborted' | 'max_steps' | 'error'): void;
-  /** Facts that the turn's end changes; told behind it. */
+  /** Sets facts that the turn's end changes; they are published after it. */
   changesAtEnd(facts: StatusFacts): void;
   ended(outcome: TurnOutcome): void;
   view(): InFlightTurn;
-  /** What the running step told that is in no record yet, in order and joined. */
+  /** Published volatile events of the running step that no record contains yet, in order and joined. */
   untold(): VolatileFact[];
 }
 
 export interface TurnStreamDeps {
   agentId: string;
   turnId: number;
-  /** Of the prompt that the turn works for. */
+  /** Id of the turn's prompt. */
   promptId(): string | undefined;
   log: SessionLog;
   frames: StatusFrames;
@@ -64,7 +64,7 @@ type StreamedPiece =
 interface Stream {
   /** Text of the current step. */
   text: string;
-  /** The turn's count where this step began. */
+  /** Length of the turn's text before this step. */
   offset: number;
 }
 
@@ -76,7 +76,7 @@ export function createTurnStream(deps: TurnStreamDeps): TurnStream {
   const thinking: Stream = { text: '', offset: 0 };
   const tools = new Map<string, RunningTool & { since: number }>();
   let step = 0;
-  /** Of an answer that was not recorded yet. */
+  /** Deltas of an answer that is not recorded yet. */
   let pieces: StreamedPiece[] = [];
   let announced = new Set<StreamKind>();
   let changed: StatusFacts = {};
@@ -90,7 +90,7 @@ export function createTurnStream(deps: TurnStreamDeps): TurnStream {
   }
 
   function delta(type: 'assistant.delta' | 'thinking.delta', stream: Stream, text: string): void {
-    // Offsets are counted for the main agent only.
+    // Only deltas of the main agent have offsets.
     const offset = agentId === MAIN_AGENT ? { offset: stream.offset + stream.text.length } : {};
     stream.text += text;
     const last = pieces.at(-1);

@@ -1,6 +1,6 @@
 /**
  * The agent loop: one turn from its first step to its end. `runTurn` reads top to bottom: step head, request, tool
- * calls, next step; every way out goes through one of the three endings at the bottom.
+ * calls, next step; every exit is one of the three endings at the bottom.
  */
 import { randomUUID } from 'node:crypto';
 import { contextSize } from '#server/journal/context-size.ts';
@@ -25,30 +25,30 @@ import type { TurnStream } from './turn-stream.ts';
 /** A turn that has started. */
 export interface Turn {
   id: number;
-  /** Absent for turns that no prompt opened. */
+  /** Undefined for turns that no prompt opened. */
   promptId?: string | undefined;
   signal: AbortSignal;
-  /** As in the request for it. */
+  /** See `TurnRequest.givesUpOn`. */
   givesUpOn?: readonly ModelErrorCode[] | undefined;
   stream: TurnStream;
-  /** What has to enter at the next step: while there is any, the turn does not end as completed. */
+  /** Removes and returns the input for the next step: while there is any, the turn does not end as completed. */
   takeInput(): TurnInput[];
-  /** What the core has to say before the next request. */
+  /** The core's reminders before the next request. */
   reminders(): ContextMessage[];
-  /** Runs the calls of a response; true when a result ends the turn. */
+  /** Runs the calls of a response. Returns whether a result stops the turn. */
   runTools(calls: ToolCall[]): Promise<boolean>;
 }
 
-/** How a turn ended. */
+/** Outcome of a turn. */
 export interface TurnEnd {
   outcome: TurnOutcome;
-  /** Of a failed one. */
+  /** Present if the turn failed. */
   error?: ErrorPayload;
-  /** Its last answer ran into the model's limit. */
+  /** The last answer reached the model's limit. */
   truncated?: true;
 }
 
-/** Requests in a row that may be too long for the model. */
+/** Consecutive requests that may be too long for the model. */
 const MAX_OVERFLOWS = 3;
 
 export interface OpenStep {
@@ -62,14 +62,14 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
   const { services, features } = session;
   const { signal, stream } = turn;
   const turnId = turn.id;
-  // A prompt that is steered into a turn without one becomes the turn's, but it did not start it.
+  // A prompt that is steered into a turn without one becomes the turn's prompt, but it did not open it.
   const opener = turn.promptId;
   const endings = createTurnEndings(agent, turn);
   let open: OpenStep | undefined;
   let stepsDone = 0;
   let failedAttempts = 0;
   let overflows = 0;
-  /** What arrived of an answer that no record has yet. */
+  /** Received parts of an answer that is not recorded yet. */
   let unrecorded: { frozen: TurnModel; at: OpenStep; received: Received } | undefined;
   let continuation: TurnInput[] = [];
   const shape: RequestShape = {};
@@ -126,7 +126,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     return fail(error, { interrupted: open && { ...open, reason: 'error' }, partial });
   }
 
-  /** Waits for what features do before the next step; one that replaces the context leaves another system prompt. */
+  /** Runs the features' work before a step; work that replaces the context also changes the system prompt. */
   async function prepareStep(frozen: TurnModel): Promise<TurnModel> {
     let system: string | undefined;
     for (const feature of features) {
@@ -138,12 +138,12 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     return system === undefined ? frozen : { ...frozen, system };
   }
 
-  /** Whether there will be room for it. */
+  /** Whether a feature will reduce the context before the next step. */
   function overflowed(frozen: TurnModel, error: ModelError): boolean {
     return features.some((feature) => feature.overflowed?.(agent, { turnId, frozen, error }));
   }
 
-  /** The step's head: input and reminders enter, the prompt goes to work, the step is announced; one line. */
+  /** Appends the head of the step as one journal line: input, reminders, `prompt.started`, `turn.step.started`. */
   async function beginStep(step: number): Promise<OpenStep> {
     const list = await log.store(newToolList());
     const told = await log.store(features.flatMap(remindersOf));
@@ -160,7 +160,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
       ...(declarations.length > 0 ? [entering(id, declarations, { cause: 'tools' })] : []),
       ...hooks.flatMap((hook) => hook.before ?? []),
     ];
-    // The instruction of another agent was never submitted.
+    // The task of a subagent was never submitted as a prompt.
     const submitted = opener !== undefined && log.state.prompts.get(id)?.open.has(opener);
     if (step === 1 && submitted) head.push(event(id, 'prompt.started', { promptId: opener }));
     if (list) head.push(internal(id, 'agent.tools', list));
@@ -175,12 +175,12 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     return features.flatMap((feature) => feature.input?.(agent) ?? []);
   }
 
-  /** Something has to enter before the turn may end as completed. */
+  /** Whether input has to enter before the turn may end as completed. */
   function waits(): boolean {
     return continuation.length > 0 || featureInput().length > 0;
   }
 
-  /** A reminder that cannot be made is left out: the turn can do without it. */
+  /** A reminder that fails is omitted: the turn does not depend on it. */
   function remindersOf(feature: LiveFeature): ContextMessage[] {
     try {
       return feature.reminders?.(agent) ?? [];
@@ -190,13 +190,13 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     }
   }
 
-  /** The list of tools, where the session's journal has it not yet. */
+  /** The list of tools; undefined if the session's journal already has it. */
   function newToolList(): { sha256: string; text: string } | undefined {
     const { text, sha256 } = agent.tools().list;
     return log.state.counters.toolHashes.has(sha256) ? undefined : { sha256, text };
   }
 
-  /** Sends the request; a refused shape is sent again degraded, at once. */
+  /** Sends the request; if the provider refuses its shape, sends it again degraded, without delay. */
   async function request(frozen: TurnModel, at: OpenStep) {
     for (;;) {
       const begin = performance.now();
@@ -236,7 +236,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     }
   }
 
-  /** What arrived before an abort or a failure; its calls never reach the context, each gets an unsent result. */
+  /** Records of what arrived before an abort or a failure. Its calls get unsent results and never enter the context. */
   async function partialResponse(): Promise<Draft[]> {
     if (!unrecorded) return [];
     const { frozen, at, received } = unrecorded;
@@ -248,7 +248,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     ];
   }
 
-  /** Records the answer, runs its calls and closes the step. Returns the outcome when the turn is over. */
+  /** Records the answer, runs its calls and closes the step. Returns the outcome if the turn is over. */
   async function answer(
     frozen: TurnModel,
     at: OpenStep,
@@ -310,9 +310,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     return end;
   }
 
-  /**
-   * Ends the turn on one line with what goes in front, unless something has to enter first: then the step only ends.
-   */
+  /** Ends the turn in one journal line with `drafts`, unless input has to enter first: then only the step ends. */
   async function completeWith(drafts: Draft[], { finishReason }: ModelResponse): Promise<TurnEnd | undefined> {
     const end: TurnEnd = { outcome: 'completed', ...(finishReason === 'truncated' ? { truncated: true } : {}) };
     const asked = features.flatMap((feature) => (feature.mayEnd ? [feature.mayEnd.bind(feature)] : []));
@@ -350,7 +348,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     stream.retrying(facts);
   }
 
-  /** Input that no step has taken: accepted, so it must not be lost. */
+  /** Records of input that no step has taken: it was accepted, so it must not be lost. */
   function untakenInput(): Draft[] {
     return inputDrafts(id, [...continuation, ...turn.takeInput()], 'step');
   }
@@ -372,7 +370,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
 const usageTotal = (usage: TokenUsage) =>
   usage.inputOther + usage.output + usage.inputCacheRead + usage.inputCacheCreation;
 
-/** Finish reason of a step as the wire names it. */
+/** Finish reason of a step on the wire. */
 function stepFinish(response: ModelResponse): string {
   switch (response.finishReason) {
     case 'completed':
@@ -380,7 +378,7 @@ function stepFinish(response: ModelResponse): string {
     case 'truncated':
       return 'max_tokens';
     case 'tool_calls':
-      // Claimed calls that never came.
+      // The provider announced calls that never arrived.
       return 'other';
     default:
       return response.finishReason;

@@ -1,4 +1,4 @@
-/** Whether a call may run: the tool takes its arguments, no guard objects, permission is given. */
+/** Admission of a call: its tool accepts the arguments, no guard refuses it, and permission is granted. */
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { ApprovalAnswer } from '#server/interactions/approvals.ts';
 import type { Decision } from '#server/permissions/decision.ts';
@@ -12,18 +12,18 @@ import { reminderBlock, resultDraft, startDraft, type ShownCall } from './call-r
 import { callKey } from './repeat-guard.ts';
 import { staleFile } from './stale-files.ts';
 
-/** The calls of the response as far as they are decided. */
+/** The decisions so far on the calls of the response. */
 export interface Decided {
   admitted: AdmittedCall[];
-  /** By key: an equal call later in the response gets the same refusal, nobody is asked twice. */
+  /** By call key: an equal call later in the response gets the same refusal without another approval request. */
   refused: Map<string, { prepared: PreparedCall | undefined; text: string }>;
-  /** An admitted call is the last that runs. */
+  /** An admitted call is the last one that runs. */
   stopped: boolean;
-  /** A refused call was repeated too often. */
+  /** A refused call was repeated so often that the turn must stop. */
   stopTurn: boolean;
 }
 
-/** Decides one call; refuses it at once, with its start and its error, when it may not run. */
+/** Decides one call. If it may not run, records its start and its error immediately. */
 export async function admit(call: ToolCall, decided: Decided, batch: Batch): Promise<void> {
   const { agent, turn } = batch;
   turn.signal.throwIfAborted();
@@ -76,7 +76,7 @@ export async function admit(call: ToolCall, decided: Decided, batch: Batch): Pro
   decided.stopped = prepared.stopsBatch === true;
 }
 
-/** The tool exists, is active and takes these arguments. */
+/** Checks that the tool exists, is active and accepts the arguments. */
 function preflight(
   call: ToolCall,
   { agent, tools, environment }: Batch,
@@ -97,7 +97,7 @@ function preflight(
   return { args, problem: `Invalid arguments for ${call.name}: ${checked.problem}` };
 }
 
-/** What the tool would do; a tool that fails already here fails this call only. */
+/** Prepares the call; an error that the tool throws here fails only this call. */
 async function prepare(checked: CheckedCall, { environment }: Batch): Promise<PreparedCall | { problem: string }> {
   try {
     return await checked.prepare(environment);
@@ -106,14 +106,14 @@ async function prepare(checked: CheckedCall, { environment }: Batch): Promise<Pr
   }
 }
 
-/** A call that was prepared, before it is decided. */
+/** A prepared call that is not decided yet. */
 interface Candidate {
   call: ToolCall;
   tool: Tool;
   prepared: PreparedCall;
 }
 
-/** The guards of features in their order, then the one for files that changed since they were read. */
+/** Runs the features' guards in order, then the stale-file guard; returns the first refusal. */
 async function guarded(
   candidate: Candidate,
   admitted: AdmittedCall[],
@@ -131,7 +131,7 @@ async function guarded(
       });
       if (problem !== undefined) return problem;
     } catch (error) {
-      // What cannot be checked does not run.
+      // A call whose check failed must not run.
       return `The call could not be checked, so it was not run: ${errorMessage(error)}`;
     }
   }
@@ -140,7 +140,7 @@ async function guarded(
 
 type Permission = Pick<AdmittedCall, 'outdated' | 'explicitGit' | 'answer'>;
 
-/** Asks where the policy says so. A problem is the refusal's text. */
+/** Applies the policy and requests approval where it requires one. `problem` is the refusal's text. */
 async function permission(
   { call, tool, prepared }: Candidate,
   { args, display }: ShownCall,
@@ -159,7 +159,7 @@ async function permission(
       admitted: admitted.map((entry) => entry.prepared),
     });
   } catch (error) {
-    // A path that cannot be followed (a cycle of links, an unreadable folder) is not approved.
+    // A path that cannot be resolved (a cycle of links, an unreadable folder) is not approved.
     return { problem: `Permission could not be decided, so the call was not run: ${errorMessage(error)}` };
   }
   const { outdated, explicitGit } = decision;
@@ -205,7 +205,7 @@ function refusalText(answer: ApprovalAnswer, agentId: string): string {
   return answer.feedback ? `${what}${more} Reason: ${answer.feedback}` : what + more;
 }
 
-/** What clients are to see of a call, with its long texts stored; nothing is appended when the turn was aborted. */
+/** The call as clients receive it, its long texts stored. Throws if the turn was aborted: then nothing is appended. */
 async function shownCall(
   args: unknown,
   prepared: PreparedCall | undefined,
@@ -221,7 +221,7 @@ function start(call: ToolCall, args: unknown, shown: ShownCall, prepared: Prepar
   turn.stream.toolStarted({ toolCallId: call.id, name: call.name, args, prepared });
 }
 
-/** A call that will not run: its start and its error, on one line. */
+/** Records the start and the error of a call that will not run, in one journal line. */
 async function refuse(
   call: ToolCall,
   args: unknown,

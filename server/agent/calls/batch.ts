@@ -1,4 +1,4 @@
-/** What the calls of one response share. */
+/** Types and texts that the calls of one response share. */
 import type { ToolCall } from '#schema/engine.ts';
 import type { ApprovalAnswer } from '#server/interactions/approvals.ts';
 import type { Decision } from '#server/permissions/decision.ts';
@@ -12,9 +12,9 @@ import type { RepeatVerdict } from './repeat-guard.ts';
 export interface BatchTurn {
   id: number;
   signal: AbortSignal;
-  /** Told what clients see while calls wait and run. */
+  /** Publishes the state of waiting and running calls to clients. */
   stream: Pick<TurnStream, 'waiting' | 'toolStarted' | 'toolProgress' | 'toolEnded'>;
-  /** Instruction files to name to the model after a call that succeeded. */
+  /** Finds instruction files that the model should read after a successful call. */
   nestedInstructions(prepared: PreparedCall): Promise<string[]>;
 }
 
@@ -32,15 +32,15 @@ export interface Batch {
 export interface AdmittedCall {
   call: ToolCall;
   prepared: PreparedCall;
-  /** What has changed since permission was given. */
+  /** Checks again, when the call runs, what was permitted; returns the error text if it has changed. */
   outdated: Decision['outdated'];
   explicitGit: Decision['explicitGit'];
-  /** What people answered to a call with a review. */
+  /** The user's answer to a call with a review. */
   answer: ApprovalAnswer | undefined;
   args: unknown;
   key: string;
   repeat: RepeatVerdict;
-  /** Later calls that are the same and take this one's result. */
+  /** Later equal calls of the response, which get this call's result. */
   duplicates: ToolCall[];
 }
 
@@ -48,6 +48,6 @@ const ABORTED_BY_USER =
   'Interrupted by user. This was a deliberate decision of the user; do not run it again unless asked to.';
 const ABORTED = 'Aborted: the server stopped this call.';
 
-/** What the model is told of a call that an abort ended. */
+/** Result text of a call that an abort ended. */
 export const abortText = (signal: AbortSignal) =>
   signal.reason instanceof TurnAborted && signal.reason.by === 'user' ? ABORTED_BY_USER : ABORTED;

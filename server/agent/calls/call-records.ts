@@ -1,4 +1,4 @@
-/** The records of a call, and what its result becomes before it is one. */
+/** Records of a call, and the normalization of its result. */
 import { event, type Draft, type JournalOnlyFields } from '#server/journal/records.ts';
 import type { Stored } from '#server/journal/texts.ts';
 import type { PreparedCall, ToolResult } from '#server/tools/tool.ts';
@@ -9,13 +9,13 @@ import type { ToolCall, ToolOutput } from '#schema/engine.ts';
 const EMPTY_OUTPUT = 'The tool finished without output.';
 const MEDIA_OUTPUT = 'The tool gave this:';
 
-/** What clients are shown of a call, its long texts stored. */
+/** A call as clients receive it, its long texts stored. */
 export type ShownCall = Stored<{ args: unknown; display?: Display }>;
 
 /** A result whose long texts are stored. */
 export type StoredResult = Omit<ToolResult, 'output' | 'note'> & Stored<Pick<ToolResult, 'output' | 'note'>>;
 
-/** `prepared` is absent for a call that could not be prepared. */
+/** The record of a call's start. `prepared` is undefined for a call that could not be prepared. */
 export function startDraft(
   agentId: string,
   turnId: number,
@@ -33,7 +33,7 @@ export function startDraft(
   });
 }
 
-/** `agentsMd` are instruction files named to the model with this result. */
+/** The record of a call's result. `agentsMd` are the instruction files that were found with this call. */
 export function resultDraft(
   agentId: string,
   turnId: number,
@@ -55,7 +55,7 @@ export function resultDraft(
   );
 }
 
-/** Empty output becomes a sentence, text parts a string, media get a text in front. */
+/** Replaces empty output by a sentence, joins text parts to a string, and adds a text before media without one. */
 export function normalized(result: ToolResult): ToolResult {
   const { output } = result;
   if (typeof output !== 'string' && output.some((part) => part.type !== 'text')) {
@@ -68,10 +68,10 @@ export function normalized(result: ToolResult): ToolResult {
 const joined = (output: ToolOutput): string =>
   typeof output === 'string' ? output : output.map((part) => (part.type === 'text' ? part.text : '')).join('');
 
-/** A reminder that stands behind a result's text. */
+/** A reminder to append to a result's text. */
 export const reminderBlock = (text: string) => `\n\n<system-reminder>\n${text}\n</system-reminder>`;
 
-/** The result with a reminder for the model behind its output. */
+/** The result with a reminder for the model appended to its output. */
 export function withReminder(result: ToolResult, text: string): ToolResult {
   const reminder = reminderBlock(text);
   if (typeof result.output === 'string') return { ...result, output: result.output + reminder };

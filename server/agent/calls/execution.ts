@@ -1,4 +1,4 @@
-/** A call that may run, from its start to its result. */
+/** Execution of an admitted call, from its start to its result. */
 import { join } from 'node:path';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { Draft } from '#server/journal/records.ts';
@@ -10,10 +10,10 @@ import { normalized, resultDraft, withReminder, type StoredResult } from './call
 import { spillOutput } from './spill.ts';
 import { changedSinceRead } from './stale-files.ts';
 
-/** A process killed at the end of the grace time needs a moment to be gone; its tool is waited for that long. */
+/** Extra wait after the grace time, because a killed process needs a moment to exit. */
 const KILLED_WAIT_MS = 500;
 
-/** Runs the call and records its result; whether that ends the turn. */
+/** Runs the call and records its result. Returns whether the turn must stop. */
 export async function runCall(entry: AdmittedCall, batch: Batch): Promise<boolean> {
   const { turn } = batch;
   const run = await execute(entry, batch);
@@ -21,14 +21,14 @@ export async function runCall(entry: AdmittedCall, batch: Batch): Promise<boolea
   else {
     const agentsMd = run.result.isError ? [] : await turn.nestedInstructions(entry.prepared);
     const { output, note } = run.result;
-    // Recorded whatever the signal says by then: a call that started has one result.
+    // Recorded even if the signal has aborted meanwhile: every started call has exactly one result.
     const texts = await batch.agent.log.store({ output, ...(note ? { note } : {}) });
     finish(entry, { ...run.result, ...texts }, batch, agentsMd);
   }
   return run.result.stopTurn === true || entry.repeat.stopTurn;
 }
 
-/** Records the result of a call and of those that are the same. */
+/** Records the result of a call and of its duplicates. */
 export function finish(entry: AdmittedCall, result: StoredResult, batch: Batch, agentsMd: string[] = []): void {
   batch.agent.log.append(endDrafts(entry, result, batch, agentsMd));
   tellEnd(entry, result, batch);
@@ -52,7 +52,7 @@ function endDrafts(entry: AdmittedCall, given: StoredResult, batch: Batch, agent
   ];
 }
 
-/** What features leave beside a result; when one of them throws, the result is that error. */
+/** Collects the fields and records that features add to a result; if a feature throws, the result is that error. */
 function withHooks(call: ToolCall, result: StoredResult, agent: AgentContext) {
   try {
     const left = agent.session.features.flatMap((feature) => feature.callEnds?.(agent, call, result) ?? []);
@@ -65,7 +65,7 @@ function withHooks(call: ToolCall, result: StoredResult, agent: AgentContext) {
 
 interface Executed {
   result: ToolResult;
-  /** The tool let its result be appended with what ended it. */
+  /** The tool has had its result appended already, through `RunContext.finish`. */
   recorded: boolean;
 }
 
@@ -76,7 +76,7 @@ async function execute(entry: AdmittedCall, batch: Batch): Promise<Executed> {
   const failed = (output: string): Executed => ({ result: { output, isError: true }, recorded: false });
   const stale = await changedSinceRead(prepared, agent.state().files, batch.environment.runtime);
   if (stale) return failed(stale);
-  // An earlier call of the response, or whoever acted while an approval waited, may have put a link in the way.
+  // An earlier call of the response, or another process while an approval waited, may have put a link in the path.
   const outdated = await entry.outdated?.().catch(() => 'What was permitted could not be checked again.');
   if (outdated !== undefined) return failed(`${outdated} Call it again.`);
   if (signal.aborted) return failed(abortText(signal));
@@ -111,7 +111,7 @@ async function execute(entry: AdmittedCall, batch: Batch): Promise<Executed> {
   }
 }
 
-/** After an abort the tool may end by itself for a while; then a synthetic result stands in for it. */
+/** After an abort the tool has a grace time to settle; then a synthetic result replaces its own. */
 function withGrace(running: Promise<ToolResult>, signal: AbortSignal): Promise<ToolResult> {
   return new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;
@@ -126,7 +126,7 @@ function withGrace(running: Promise<ToolResult>, signal: AbortSignal): Promise<T
   });
 }
 
-/** Long text goes to a file of the session. */
+/** Writes long text to a file of the session. */
 function spilled({ call }: AdmittedCall, result: ToolResult, { agent }: Batch): Promise<ToolResult> {
   return spillOutput(result, {
     toolName: call.name,

@@ -1,4 +1,4 @@
-/** Instruction files that an agent comes across in its work, told at its next step. */
+/** Instruction files that are found while an agent works; a reminder at its next step lists them. */
 import { resolve } from 'node:path';
 import type { PreparedCall } from '#server/tools/tool.ts';
 import type { ContextMessage } from '#schema/engine.ts';
@@ -6,13 +6,13 @@ import type { AgentContext } from '../context.ts';
 import { reminder } from '../prompt/reminders.ts';
 
 export interface FoundInstructions {
-  /** Looks near what a call works on; returns the files that nobody has named yet. */
+  /** Searches the directories that a call works in; returns the files that were not reported yet. */
   near(call: PreparedCall): Promise<string[]>;
-  /** Tells of those found since the last time. */
+  /** Reminders of the files found since the last step. */
   reminders(): ContextMessage[];
 }
 
-/** Knows of no file yet. */
+/** Creates the finder of one agent. */
 export function createFoundInstructions({ session, state, config }: AgentContext): FoundInstructions {
   let untold: string[] = [];
   return {
@@ -22,7 +22,7 @@ export function createFoundInstructions({ session, state, config }: AgentContext
         display?.kind === 'command' ? { line: display.command, cwd: resolve(cwd, display.cwd ?? '.') } : undefined;
       const known = new Set([...state().agentsMd, ...(await config.shownInstructions())]);
       const found = await services.nestedInstructions({ accesses, command, cwd }, known);
-      // Calls that run side by side may find the same file; the first names it.
+      // Concurrent calls may find the same file; only the first reports it.
       const fresh = found.filter((path) => !untold.includes(path));
       untold.push(...fresh);
       return fresh;

@@ -1,4 +1,4 @@
-/** AGENTS.md files below the working directory, named to the model when it first works near them. */
+/** Finds AGENTS.md files below the working directory, reported to the model on its first work in their directories. */
 import { dirname, resolve } from 'node:path';
 import { parse } from 'shell-quote';
 import { directoriesDown, isInside } from '#server/files/paths.ts';
@@ -6,28 +6,28 @@ import type { Runtime } from '#server/runtime/runtime.ts';
 import type { Access } from '#server/tools/tool.ts';
 import type { InstructionFiles } from '../prompt/instructions.ts';
 
-/** Words of a command line that are looked up as paths. */
+/** How many words of a command line are checked as paths. */
 const MAX_COMMAND_WORDS = 100;
 
-/** What a call worked on. */
+/** The accesses and the command line of a call. */
 export interface Touched {
   accesses: readonly Access[];
-  /** A command line and the directory it ran in. */
+  /** A command line and its working directory. */
   command?: { line: string; cwd: string } | undefined;
   cwd: string;
 }
 
-/** Words of a command line; none when it cannot be taken apart. */
+/** Words of a command line; empty when it cannot be parsed. */
 function wordsOf(line: string): string[] {
   try {
     return parse(line).filter((word): word is string => typeof word === 'string');
   } catch {
-    // Shell syntax beyond the parser (`${x:-y}`): only its directory counts.
+    // The parser does not support all shell syntax (`${x:-y}`): then only the working directory is searched.
     return [];
   }
 }
 
-/** Directories a call touched: those of its files, or of the words of a command line that name existing paths. */
+/** Directories that a call touched: those of its files, the command's, and those of words that are existing paths. */
 async function touchedDirectories(
   { accesses, command }: Touched,
   runtime: Pick<Runtime, 'stat'>,
@@ -53,7 +53,7 @@ async function touchedDirectories(
   return directories;
 }
 
-/** Instruction files between what was touched and its project root that `known` does not hold yet. */
+/** Instruction files from the project root down to the touched directories, without those in `known`. */
 export async function findNestedInstructions(
   touched: Touched,
   known: ReadonlySet<string>,

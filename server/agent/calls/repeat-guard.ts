@@ -1,11 +1,11 @@
-/** Protection against a model that repeats itself: reminders, then the end of the turn. */
+/** Loop guard for a model that repeats the same call: adds reminders, then stops the turn. */
 
 const MILD = 3;
 const STRONG = 5;
 const FINAL = 8;
 const STOP = 12;
 
-/** JSON with sorted keys, so that equal arguments give equal text. */
+/** Canonical JSON: sorted keys, so that equal arguments give equal text. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     inner !== null && typeof inner === 'object' && !Array.isArray(inner)
@@ -14,7 +14,7 @@ export function canonicalJson(value: unknown): string {
   );
 }
 
-/** Equal keys mean the same call. */
+/** Key of a call; equal calls have equal keys. */
 export const callKey = (name: string, args: unknown): string => `${name}\n${canonicalJson(args)}`;
 
 export interface RepeatVerdict {
@@ -24,9 +24,9 @@ export interface RepeatVerdict {
 }
 
 export interface RepeatGuard {
-  /** Counts a call, refused ones too; calls must be reported in their order, equal ones of a response once. */
+  /** Counts a call, also a refused one. Calls must be counted in order, equal calls of one response a single time. */
   count(key: string): RepeatVerdict;
-  /** A new turn starts a new count. */
+  /** Called at the start of a turn. */
   reset(): void;
 }
 

@@ -1,4 +1,4 @@
-/** Which calls of a batch may run side by side: those that touch different files, or only read. */
+/** Conflict check of a batch: calls that touch different files, or only read, may run concurrently. */
 import { sep } from 'node:path';
 import type { Access } from '#server/tools/tool.ts';
 
@@ -20,7 +20,7 @@ function conflict(a: Access, b: Access): boolean {
   return a.kind === 'file' && b.kind === 'file' && filesConflict(a, b);
 }
 
-/** A call that declares nothing may touch anything. Paths compare without case. */
+/** Whether two calls must run sequentially. One without accesses may touch anything; paths compare without case. */
 export function accessesConflict(a: readonly Access[], b: readonly Access[]): boolean {
   if (a.length === 0 || b.length === 0) return true;
   return a.some((one) => b.some((other) => conflict(one, other)));

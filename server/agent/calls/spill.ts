@@ -1,4 +1,4 @@
-/** Text results too long for the conversation go to a file that Read can page through. */
+/** Spills text results that are too long for the conversation to a file that Read can page through. */
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,18 +16,18 @@ export interface SpillFacts {
   toolCallId: string;
   /** `agents/<agent>/tool-results` of the session; created when missing. */
   dir: string;
-  /** A result that could not be saved is kept whole; this is told why. */
+  /** Called with the reason if the result could not be saved; it then stays in the conversation in full. */
   onError(message: string): void;
 }
 
-/** `<tool>-<callid>-<uuid>.txt` in safe characters; the uuid always survives the cut. */
+/** `<tool>-<callid>-<uuid>.txt` in safe characters; only the part before the uuid is truncated. */
 function spillName(toolName: string, toolCallId: string): string {
   const uuid = randomUUID();
   const stem = `${toolName}-${toolCallId}`.replace(/[^A-Za-z0-9._-]/g, '_');
   return `${stem.slice(0, SPILL_STEM_MAX_CHARS - uuid.length - 1)}-${uuid}.txt`;
 }
 
-/** Returns the result itself, or one whose output is the header block and a preview of what was saved. */
+/** Returns the result unchanged, or one whose output is the header block and a preview of the saved text. */
 export async function spillOutput(result: ToolResult, facts: SpillFacts): Promise<ToolResult> {
   const { output } = result;
   if (typeof output !== 'string' || output.length <= SPILL_MIN_CHARS) return result;

@@ -1,10 +1,10 @@
-/** The stale-file guard: an existing file is changed only as the agent last saw it. */
+/** The stale-file guard: an existing file is changed only in the state that the agent last saw. */
 import type { Runtime } from '#server/runtime/runtime.ts';
 import type { PreparedCall } from '#server/tools/tool.ts';
 
 /**
- * `known` maps absolute paths to the mtime (ms) at the agent's last read or write. Returns the error text when the file
- * exists and was never seen or has changed since; undefined when Edit or Write may go on.
+ * `known` maps absolute paths to the mtime (ms) of the agent's last read or write. Returns the error text if the file
+ * exists and was never read or has changed since; undefined if it may be changed.
  */
 export async function checkFresh(
   known: ReadonlyMap<string, number>,
@@ -22,7 +22,7 @@ export async function checkFresh(
 const written = ({ accesses }: PreparedCall) =>
   accesses.flatMap((access) => (access.kind === 'file' && access.mode !== 'read' ? [access.path] : []));
 
-/** Why the call may not run; a Read of the same file among the `earlier` calls of the response counts. */
+/** Returns why the call may not run. A Read of the file among the `earlier` calls of the response is sufficient. */
 export async function staleFile(
   prepared: PreparedCall,
   earlier: readonly PreparedCall[],
@@ -30,7 +30,7 @@ export async function staleFile(
   runtime: Pick<Runtime, 'stat'>,
 ): Promise<string | undefined> {
   for (const path of written(prepared)) {
-    // A search (recursive) shows only parts of a file.
+    // A search (recursive) reads only parts of a file.
     const readBefore = earlier.some(({ accesses }) =>
       accesses.some((access) => access.kind === 'file' && !access.recursive && access.path === path),
     );
@@ -40,7 +40,7 @@ export async function staleFile(
   return undefined;
 }
 
-/** Looked at again when the call begins: an approval may have waited for hours. */
+/** Repeats the check when the call starts: an approval may have been pending for hours. */
 export async function changedSinceRead(
   prepared: PreparedCall,
   known: ReadonlyMap<string, number>,

@@ -1,6 +1,6 @@
 /**
- * The calls of one response, from preflight to results. Every call is prepared and decided in call order; only when all
- * are decided do they run, side by side where their accesses allow.
+ * The calls of one response, from preflight to results. Every call is prepared and decided in call order; after all are
+ * decided they run, concurrently where their accesses allow.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ToolCall } from '#schema/engine.ts';
@@ -13,11 +13,11 @@ import { accessesConflict } from './resource-access.ts';
 const CALLS_IN_A_ROW = 8;
 
 export interface BatchOutcome {
-  /** A result asked to end the turn. */
+  /** Whether a result stops the turn. */
   stopTurn: boolean;
 }
 
-/** Runs the batch; rejects with the signal's reason when the turn is aborted, once every started call has a result. */
+/** Runs the batch. If the turn is aborted, rejects with the signal's reason after every started call has a result. */
 export async function runToolBatch(agent: AgentContext, turn: BatchTurn, calls: ToolCall[]): Promise<BatchOutcome> {
   const { signal } = turn;
   const batch: Batch = {
@@ -31,12 +31,12 @@ export async function runToolBatch(agent: AgentContext, turn: BatchTurn, calls: 
   const { admitted } = decided;
   try {
     for (const [index, call] of calls.entries()) {
-      // Calls that are refused at once would follow each other without a pause.
+      // Cooperative yielding: a series of calls that are refused immediately would block the event loop.
       if (index % CALLS_IN_A_ROW === CALLS_IN_A_ROW - 1) await nextTurn();
       await admit(call, decided, batch);
     }
   } catch (error) {
-    // Calls that were admitted but never began: clients have seen them start.
+    // Admitted calls that did not run: clients have received their start.
     for (const entry of admitted) finish(entry, { output: abortText(signal), isError: true }, batch);
     throw error;
   }
@@ -45,7 +45,7 @@ export async function runToolBatch(agent: AgentContext, turn: BatchTurn, calls: 
     const before = running.filter((_, earlier) => conflict(admitted[earlier], entry));
     running[index] = Promise.allSettled(before).then(() => runCall(entry, batch));
   });
-  // Never leaves a call behind: its result would land behind the turn's end.
+  // Waits for all calls: a later result would be recorded after the turn's end.
   const outcomes = await Promise.allSettled(running);
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');
   if (failed) throw failed.reason;

@@ -1,13 +1,13 @@
-/** An agent file: front matter that says what an agent may do, and a body that is its system prompt. */
+/** Parser of agent files: front matter that configures an agent, and a body that is its system prompt. */
 import { z } from 'zod';
 import { errorMessage } from '#server/errors/service-error.ts';
 
-/** Of the front matter, in UTF-8. */
+/** Size limit of the front matter, in UTF-8. */
 const FRONT_MATTER_BYTES = 65_536;
 const YAML_ALIASES = 100;
 /**
- * What the parser may meet: it goes down by recursion, which deep nesting takes beyond the stack (and the process with
- * it), and takes long over many nodes. A mapping of texts and lists stays far below.
+ * Limits for the YAML parser: it is recursive, so that deep nesting overflows the stack (and ends the process), and
+ * slow for many nodes. A mapping of texts and lists stays far below them.
  */
 const MAX_LINES = 1000;
 const MAX_INDENT = 100;
@@ -15,22 +15,22 @@ const MAX_FLOW_STARTS = 100;
 const MAX_COMMAS = 2000;
 const MAX_INDICATORS_PER_LINE = 30;
 
-/** What a file says; `name` is that of the file unless it says another. */
+/** Content of an agent file; `name` defaults to the file's name. */
 export interface AgentFile {
   name: string;
   description: string;
   whenToUse?: string;
-  /** Takes the place of a built-in profile of its name. */
+  /** Whether it replaces a built-in profile of its name. */
   override: boolean;
   tools: readonly string[] | '*';
   disallowedTools?: readonly string[];
   subagents?: readonly string[] | '*';
-  /** The system prompt, with placeholders. */
+  /** Template of the system prompt, with placeholders. */
   template: string;
 }
 
 const text = z.string().transform((given) => given.trim());
-/** A list, or its entries with commas between them. */
+/** A list, or its entries separated by commas. */
 const names = z
   .union([z.array(z.string()), z.string().transform((list) => list.split(','))])
   .transform((list) => list.map((entry) => entry.trim()).filter((entry) => entry !== ''));
@@ -52,13 +52,13 @@ const frontMatter = z.object(
   'the front matter is no mapping',
 );
 
-/** The front matter between its `---` lines, and what is behind it. */
+/** Splits a file into the front matter between its `---` lines and the text after it. */
 function split(source: string): { head: string; body: string } | undefined {
   const found = /^\uFEFF?---[ \t]*\r?\n(?:([\s\S]*?)\r?\n)?---[ \t]*(?:\r?\n([\s\S]*))?$/.exec(source);
   return found ? { head: found[1] ?? '', body: found[2] ?? '' } : undefined;
 }
 
-/** Throws an error that says what is wrong with it. `baseName` is without `.md`. */
+/** Throws an error that states the problem. `baseName` is without `.md`. */
 export async function parseAgentFile(source: string, baseName: string): Promise<AgentFile> {
   const parts = split(source);
   if (!parts) throw new Error('it has no front matter');
@@ -81,7 +81,7 @@ export async function parseAgentFile(source: string, baseName: string): Promise<
 
 const countOf = (source: string, pattern: RegExp) => source.match(pattern)?.length ?? 0;
 
-/** Counted in the bare text, quoted or not: whatever a file writes, it nests no deeper than that. */
+/** Counts in the raw text, quoted or not, so that no content can nest deeper than the limits. */
 function assertPlain(source: string): void {
   const lines = source.split(/\r\n|\n|\r/);
   const plain =
@@ -97,7 +97,7 @@ function assertPlain(source: string): void {
 async function yamlOf(source: string): Promise<unknown> {
   const { parse } = await import('yaml');
   try {
-    // Whether keys are unique is looked at each against each.
+    // The parser's check of unique keys is quadratic.
     const options = { schema: 'core', maxAliasCount: YAML_ALIASES, prettyErrors: false, uniqueKeys: false } as const;
     return parse(source, { ...options, logLevel: 'error' });
   } catch (error) {

@@ -1,10 +1,10 @@
-/** Where agent files are found, and reading them: a folder of files that anybody may have written. */
+/** Finds and reads agent files; their folders may contain files of any author. */
 import { join } from 'node:path';
 import { isInside } from '#server/files/paths.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 
 const MAX_DEPTH = 8;
-/** Of one folder with all below it. */
+/** Limits for one folder with its subfolders. */
 const MAX_FILES = 200;
 const MAX_DIRECTORIES = 200;
 /** A larger file is not read. */
@@ -15,18 +15,18 @@ export type FolderFiles = Pick<Runtime, 'list' | 'stat' | 'realpath' | 'readFile
 /** A folder of agent files. */
 export interface AgentFolder {
   path: string;
-  /** Links count only where they stay below this directory; absent for folders of the user, who may link as they like. */
+  /** Links are followed only within this directory; undefined for the user's folders, whose links may lead anywhere. */
   within?: string;
 }
 
-/** A file as it was last seen. */
+/** A file with its stats at the last check. */
 export interface SeenFile {
   path: string;
   mtimeMs: number;
   size: number;
 }
 
-/** The `.md` files of a folder and below it, in the order of their paths; none where there is no such folder. */
+/** The `.md` files of a folder and its subfolders, ordered by path; empty if the folder does not exist. */
 export async function findAgentFiles(folder: AgentFolder, files: FolderFiles): Promise<SeenFile[]> {
   const found: SeenFile[] = [];
   let directories = 0;
@@ -39,7 +39,7 @@ export async function findAgentFiles(folder: AgentFolder, files: FolderFiles): P
     for (const entry of shown.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
       if (found.length >= MAX_FILES) return;
       const path = join(directory, entry.name);
-      // A link to a directory is none.
+      // False for a symbolic link to a directory, so such links are not followed.
       if (entry.isDirectory()) {
         if (depth < MAX_DEPTH) await look(path, depth + 1);
       } else if (entry.name.endsWith('.md')) {
@@ -58,7 +58,7 @@ async function isThere({ path, within }: AgentFolder, files: FolderFiles): Promi
   return stats?.isDirectory() === true && (await staysWithin(path, within, files));
 }
 
-/** The file if it is one that may be read. */
+/** Stats of the file; undefined if it may not be read. */
 export async function seenFile(path: string, { within }: Omit<AgentFolder, 'path'>, files: FolderFiles) {
   const stats = await files.stat(path).catch(() => undefined);
   if (!stats?.isFile() || !(await staysWithin(path, within, files))) return undefined;
@@ -76,7 +76,7 @@ async function staysWithin(path: string, within: string | undefined, files: Fold
   }
 }
 
-/** Its text. Throws where it is no file any more, too large, leads out of `within`, or cannot be read. */
+/** Reads the file's text. Throws if it is no file any more, too large, outside of `within`, or unreadable. */
 export async function readAgentFile(
   path: string,
   { within }: Omit<AgentFolder, 'path'>,

@@ -1,6 +1,6 @@
 /**
- * The profiles of a directory: the built-in ones, and those of the files that apply there. Files are looked at when it is
- * asked for, at most once in a while, and read again only when they have changed.
+ * Profile catalog of a directory: the built-in profiles and those of the agent files that apply there. Files are
+ * checked on request, at most once per `maxAgeMs`, and read again only if they have changed.
  */
 import { basename, join, relative, resolve } from 'node:path';
 import { errorMessage } from '#server/errors/service-error.ts';
@@ -23,45 +23,45 @@ import {
   type SeenFile,
 } from './agent-folders.ts';
 
-/** Of broken files in one look, those that are logged. */
+/** How many broken files are logged per check. */
 const MAX_LOGGED = 5;
-/** Directories whose profiles are kept. */
+/** Maximum number of directories whose catalogs are cached. */
 const MAX_KEPT = 200;
 
-/** Of several profiles of a name that of the highest priority counts; built-in ones have the lowest. */
+/** Among profiles with one name the highest priority wins; built-in ones have the lowest. */
 const PRIORITY = { added: 5, user: 10, extra: 20, workspace: 30 } as const;
 
 export interface Catalog {
   profiles: Profiles;
-  /** One for each broken file: the same object as long as the file has not changed. */
+  /** One for each broken or ignored file: the same object while the file is unchanged. */
   warnings: readonly SessionWarning[];
 }
 
 export interface AgentProfiles {
-  /** Looks at the files, unless that was done just now. Never rejects. */
+  /** Checks the files, unless that was done within `maxAgeMs`. Never rejects. */
   look(cwd: string): Promise<Catalog>;
-  /** As last seen; the built-in ones before the first look. */
+  /** The catalog of the last check; before the first one the built-in profiles. */
   seen(cwd: string): Catalog;
-  /** The folders that files are read from for a directory. */
+  /** The folders whose agent files apply to a directory. */
   folders(cwd: string): Promise<ControlFolders>;
 }
 
 export interface AgentProfilesDeps {
   files: FolderFiles;
-  /** The server's home, with the user's own agents. */
+  /** The server's home, with the user's agent files. */
   home: string;
-  /** `~` of the user. */
+  /** The user's home directory, for `~`. */
   homeDirectory(): string;
-  /** Folders that others bring, such as plugins; asked at each look. Of equal names the first one counts. */
+  /** Further folders, such as those of plugins, read at each check. Of equal names the first wins. */
   addedFolders(): readonly AgentFolder[];
-  /** `extra_agent_dirs` */
+  /** Value of `extra_agent_dirs`. */
   extraDirs(): readonly string[];
   project(cwd: string): Promise<Project>;
   admits: Projects['admits'];
-  /** Whether the user trusts this very directory. */
+  /** Whether the user trusts exactly this directory. */
   trusted(directory: string): Promise<boolean>;
   clock: Pick<Clock, 'now'>;
-  /** How long what was seen is taken for true, in ms. */
+  /** How long a check stays valid, in ms. */
   maxAgeMs: number;
   log: Pick<Logger, 'warn'>;
 }
@@ -70,24 +70,24 @@ interface Source extends AgentFolder {
   priority: number;
 }
 
-/** What was made of a file. `ignored` is the warning of a valid file that does not count. */
+/** Result of reading a file. `ignored` is the warning of a valid file that is not applied. */
 type Read = SeenFile & ({ file: AgentFile; ignored?: SessionWarning } | { warning: SessionWarning });
 
 interface Kept {
   at: number;
   catalog: Promise<Catalog>;
   seen: Catalog;
-  /** What it was made of. */
+  /** Results that the catalog was built from, by path. */
   read: Map<string, Read>;
   template: string | undefined;
 }
 
 const builtin: Catalog = { profiles: builtinProfiles, warnings: [] };
 
-/** Creates it; looks at nothing. */
+/** Creates the catalogs; reads no file yet. */
 export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
   const { files, home, clock, log } = deps;
-  /** By directory; the one looked at last stands at the end. */
+  /** LRU cache by directory, the most recently checked last. */
   const kept = new Map<string, Kept>();
   let own: (SeenFile & { text: string }) | undefined;
 
@@ -97,7 +97,7 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
     const root = (await deps.project(cwd)).top ?? cwd;
     const extra = deps.extraDirs().map((named) => {
       const path = resolve(root, named.replace(/^~(?=\/|$)/, deps.homeDirectory()));
-      // The user has named the folder, but the project brings what is in it.
+      // The user has configured the folder, but the project controls its content.
       return { path, ...(isInside(path, root) && { within: root }), priority: PRIORITY.extra };
     });
     return [
@@ -105,7 +105,7 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
       { path: join(home, 'agents'), priority: PRIORITY.user },
       { path: join(userFolder(), 'agents'), priority: PRIORITY.user },
       ...extra,
-      // Anybody may have written what a project brings: its links lead to nothing outside.
+      // The files of a project may have any author, so their links must stay within the project.
       { path: join(root, PROJECT_FOLDER, 'agents'), within: root, priority: PRIORITY.workspace },
       { path: join(root, AGENTS_FOLDER, 'agents'), within: root, priority: PRIORITY.workspace },
     ];
@@ -123,15 +123,15 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
     }
   }
 
-  /** Why a file of a project does not count, if it does not. */
+  /** The warning about a project's file that is not applied; undefined if it is. */
   async function ignoredAs(file: AgentFile, path: string, root: string, cwd: string) {
     const ignored = (reason: IgnoredConfig['reason']) => ignoredConfigWarning({ path, directory: root, reason });
     if (!(await deps.admits(root, relative(root, path), cwd))) return ignored('owner');
-    // With the main agent's prompt the project would speak to the model in the user's place.
+    // By replacing the main agent's prompt, the project would speak to the model in the user's place.
     return file.name === mainProfile.name && !(await deps.trusted(root)) ? ignored('untrusted') : undefined;
   }
 
-  /** The result of a file with whether it counts now; the same object as before where nothing has changed. */
+  /** Updates whether a file is applied now; returns the same object if that is unchanged. */
   async function judged(read: Read, { within: root }: Source, cwd: string): Promise<Read> {
     if (!('file' in read) || root === undefined) return read;
     const ignored = await ignoredAs(read.file, read.path, root, cwd);
@@ -149,7 +149,7 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
     }
   }
 
-  /** The prompt that stands in place of the main agent's, if the user has written one. */
+  /** The template that replaces the main agent's prompt, if the user has written one. */
   async function ownPrompt(): Promise<string | undefined> {
     const seen = await seenFile(join(home, 'SYSTEM.md'), {}, files);
     const same = seen && own?.mtimeMs === seen.mtimeMs && own.size === seen.size;
@@ -167,7 +167,7 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
     const agents: { file: AgentFile; priority: number }[] = [];
     for (const { source, files: there } of found) {
       for (const seen of there) {
-        // A folder may be named twice.
+        // Two sources may name the same folder.
         if (read.has(seen.path)) continue;
         const one = await judged(await readOnce(seen, source, entry.read), source, cwd);
         read.set(seen.path, one);
@@ -175,13 +175,13 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
       }
     }
     const before = [...entry.read.values()];
-    // Who compares catalogs sees at once that nothing has changed.
+    // An unchanged catalog stays the same object, so that callers can compare by identity.
     if (template === entry.template && read.size === before.length) {
       if ([...read.values()].every((one, place) => one === before[place])) return;
     }
     const profiles = new Map(builtinProfiles);
     if (template !== undefined) profiles.set(mainProfile.name, { ...mainProfile, template });
-    // The first of those that are equal counts, so that it comes last.
+    // Later entries replace earlier ones, so the first of equal priority is applied last.
     for (const { file } of agents.toReversed().toSorted((one, other) => one.priority - other.priority)) {
       profiles.set(file.name, profileOf(file, profiles.get(file.name)));
     }
@@ -235,7 +235,7 @@ const broken = (path: string, reason: string): SessionWarning => ({
   severity: 'warning',
 });
 
-/** One that says nothing of its subagents has those of the profile whose place it takes. */
+/** A file without `subagents` inherits those of the profile that it replaces. */
 function profileOf(file: AgentFile, replaced: Profile | undefined): Profile {
   const { name, description, whenToUse, tools, disallowedTools, template } = file;
   const subagents = file.subagents ?? replaced?.subagents;

@@ -1,4 +1,4 @@
-/** The two-level listing of the working directory in the system prompt. */
+/** Two-level listing of a directory for the system prompt. */
 import { join } from 'node:path';
 import type { Runtime } from '#server/runtime/runtime.ts';
 
@@ -22,7 +22,7 @@ async function entriesOf(dir: string, { list }: Files): Promise<Entry[]> {
 const more = (total: number, shown: number, indent: string) =>
   total > shown ? [`${indent}... ${total - shown} more`] : [];
 
-/** Directories first, then files; hidden directories stay closed; a line counts what was left out. */
+/** Lists directories first, then files; hidden directories are not expanded; a line counts the omitted entries. */
 export async function listDirectory(root: string, files: Files): Promise<string> {
   const entries = await entriesOf(root, files);
   const shown = entries.slice(0, ROOT_ENTRIES);

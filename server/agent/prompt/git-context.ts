@@ -1,6 +1,6 @@
 /**
- * Where a repository stands, for the task of an agent that looks around. Read from its files alone: git runs what a
- * repository's own configuration names, and a project may be hostile.
+ * State of a repository, for the task of an exploring agent. Only files are read: git executes programs that a
+ * repository's configuration names, and a project may be hostile.
  */
 import { join } from 'node:path';
 import { cutText } from '#server/bounded-text.ts';
@@ -9,17 +9,17 @@ import type { Runtime } from '#server/runtime/runtime.ts';
 
 const RECENT = 5;
 const LINE_CHARS = 200;
-/** Of a reflog; a longer one is left out. */
+/** Size limit of a reflog; a longer one is omitted. */
 const MAX_LOG_BYTES = 1024 * 1024;
 
-/** Where an agent gets its task. */
+/** The directory of a task, and the services to read its repository. */
 export interface TaskPlace {
   runtime: Pick<Runtime, 'readFile' | 'realpath'>;
   repositoryOf: Projects['repositoryOf'];
   cwd: string;
 }
 
-/** Branch, commit and what was done last; empty outside a repository, and when its files cannot be read. */
+/** Branch, commit and latest reflog entries; empty outside a repository, or if its files cannot be read. */
 export async function gitContext({ runtime, repositoryOf, cwd }: TaskPlace): Promise<string> {
   try {
     const repository = await repositoryOf(await runtime.realpath(cwd));
@@ -32,12 +32,12 @@ export async function gitContext({ runtime, repositoryOf, cwd }: TaskPlace): Pro
     }
     return '';
   } catch {
-    // An unreadable repository is none for this purpose: the task can do without.
+    // An unreadable repository is treated as none: the task does not depend on it.
     return '';
   }
 }
 
-/** Anything else in its place, such as a link to a secret, is not shown. */
+/** Any other content, such as that of a linked secret, is omitted. */
 function headLine(head: string): string[] {
   const branch = /^ref: refs\/heads\/(.+)$/.exec(head.trim())?.[1];
   if (branch !== undefined) return [`branch: ${branch}`];
@@ -54,10 +54,10 @@ async function recent(directory: string, runtime: TaskPlace['runtime']): Promise
   });
 }
 
-/** A line of its own that closes no tag. */
+/** One line without control characters and angle brackets, so that it cannot close a tag. */
 const shownLine = (line: string) => cutText(line.replace(/[\p{Cc}\p{Cf}<>]/gu, ' '), LINE_CHARS);
 
-/** Undefined for a file that cannot be read or is longer than the bound. */
+/** Returns undefined for a file that cannot be read or exceeds the limit. */
 async function textOf(path: string, { readFile }: Pick<Runtime, 'readFile'>): Promise<string | undefined> {
   const bytes = await readFile(path, { maxBytes: MAX_LOG_BYTES }).catch(() => undefined);
   return bytes && Buffer.from(bytes).toString('utf8');

@@ -1,4 +1,4 @@
-/** AGENTS.md files: which ones apply to a directory, and what they say. */
+/** AGENTS.md files: finds those that apply to a directory and reads them. */
 import { join } from 'node:path';
 import type { Clock } from '#server/clock.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
@@ -10,51 +10,51 @@ import type { Project, Projects } from '#server/project-files/projects.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import type { SessionWarning } from '#schema/session.ts';
 
-/** Instructions above this many bytes are still used whole, with a warning. */
+/** Larger instructions are still used in full, with a warning. */
 const WARN_BYTES = 32_768;
-/** A larger file is refused: its text goes into every request. */
+/** Larger files are refused: their text is part of every request. */
 const MAX_BYTES = 1024 * 1024;
-/** How long what was seen in a place is taken for true. */
+/** How long a check of a directory stays valid. */
 export const INSTRUCTIONS_MAX_AGE_MS = 1000;
-/** Places whose last sight is kept. */
+/** Maximum number of directories whose checks are cached. */
 const MAX_REMEMBERED = 1000;
 
 export interface Instructions {
-  /** `<!-- From: path -->` blocks, empty when there are none. */
+  /** `<!-- From: path -->` blocks; empty if there are none. */
   text: string;
   paths: string[];
   warnings: SessionWarning[];
 }
 
 export interface InstructionFiles {
-  /** Everything that applies to `cwd`, in order of generality; nothing is cut. */
+  /** Reads all files that apply to `cwd`, from general to specific, without truncation. */
   read(cwd: string): Promise<Instructions>;
-  /** The project of a directory, as of the last second. */
+  /** The project of a directory, from a check within `maxAgeMs`. */
   project(directory: string): Promise<Project>;
-  /** The files of this one directory that count for sessions in `cwd`. */
+  /** The files in exactly this directory that apply to sessions in `cwd`. */
   pathsIn(directory: string, cwd: string): Promise<string[]>;
 }
 
 export interface InstructionFilesDeps {
   runtime: Pick<Runtime, 'homeDirectory' | 'readFile' | 'realpath' | 'stat'>;
   projects: Pick<Projects, 'admits' | 'find'>;
-  /** The server's home, whose own file comes first. */
+  /** The server's home; its file comes first. */
   home: string;
   /** Whether a real path is one of the server's secrets. */
   isSecret(real: string): Promise<boolean>;
   clock: Pick<Clock, 'now'>;
-  /** How long a place is not looked at again, in ms. */
+  /** How long a check of a directory stays valid, in ms. */
   maxAgeMs?: number;
 }
 
-/** An instruction file as last seen. `text` is read when it is first asked for. */
+/** An instruction file with its stats at the last check. `text` is read on first use. */
 interface SeenFile {
   path: string;
   mtimeMs: number;
   size: number;
-  /** Its directory, where it does not count because of its owner. */
+  /** Its directory, if the file is ignored because of its owner. */
   ignoredIn?: string;
-  /** A pipe, a device or a socket: opening some of them has effects, so it is not tried. */
+  /** A pipe, a device or a socket: opening some of them has side effects, so they are not opened. */
   special?: true;
   text?: Promise<string>;
 }
@@ -64,17 +64,17 @@ const isUnchanged = (before: SeenFile, now: SeenFile) =>
 
 type Reading = { path: string; text: string } | { path: string; error: string };
 
-/** Candidates in a directory: only the first regular file counts. */
+/** Candidates in a directory, of which only the first regular file applies. */
 interface Group {
   directory: string;
   names: readonly string[];
 }
 
-/** Whose files they are: the user's own, which may be links to anywhere, or those of a project. */
+/** Owner of the files: the user, whose files may be links to any path, or a project. */
 interface Origin {
-  /** Real paths of the files must lie in it; empty for files of the user. */
+  /** Real paths of the files must be inside it; empty for files of the user. */
   root: string;
-  /** The sessions' directory; empty for files of the user. */
+  /** The session's directory; empty for files of the user. */
   cwd: string;
 }
 
@@ -85,12 +85,12 @@ const groupsOf = (directory: string): Group[] => [
   { directory, names: ['AGENTS.md', 'agents.md'] },
 ];
 
-/** A `look` whose answer holds for `maxAgeMs`; it is handed its answer before. It must not reject. */
+/** Memoizes `look` by key for `maxAgeMs`; it receives its previous result, and must not reject. */
 function remembered<Answer>(
   look: (key: string, before: Answer | undefined) => Promise<Answer>,
   { clock, maxAgeMs = INSTRUCTIONS_MAX_AGE_MS }: Pick<InstructionFilesDeps, 'clock' | 'maxAgeMs'>,
 ): (key: string) => Promise<Answer> {
-  /** The one looked at last stands at the end. */
+  /** LRU order: the most recently checked last. */
   const answers = new Map<string, { at: number; answer: Promise<Answer> }>();
   return (key) => {
     const known = answers.get(key);
@@ -105,13 +105,13 @@ function remembered<Answer>(
   };
 }
 
-/** Looks at the files; a place is looked at once in `maxAgeMs`, and a file read again only when it has changed. */
+/** Creates the reader; a directory is checked at most once per `maxAgeMs`, a file read again only if it has changed. */
 export function createInstructionFiles(deps: InstructionFilesDeps): InstructionFiles {
   const { runtime, projects, home } = deps;
 
   const project = remembered<Project>((directory) => projects.find(directory), deps);
 
-  /** The file that counts or is ignored, after what is refused by its kind. */
+  /** The file that applies or is ignored, preceded by those that are no regular files. */
   const seenFiles = remembered<readonly SeenFile[]>(async (key, before = []) => {
     const [cwd = '', , directory = '', ...names] = key.split('\0');
     const seen: SeenFile[] = [];
@@ -135,7 +135,7 @@ export function createInstructionFiles(deps: InstructionFilesDeps): InstructionF
   }, deps);
 
   async function filesOf(groups: readonly Group[], { cwd, root }: Origin): Promise<SeenFile[]> {
-    // NUL is in no path.
+    // NUL occurs in no path.
     const keys = groups.map(({ directory, names }) => [cwd, root, directory, ...names].join('\0'));
     return (await Promise.all(keys.map(seenFiles))).flat();
   }

@@ -1,22 +1,22 @@
-/** Reminders that are injected at the head of a step. They stay in the history, so that prompt caches hold. */
+/** Reminders at the head of a step. They stay in the history, so that prompt caches stay valid. */
 import { z } from 'zod';
 import type { ContextMessage, Origin } from '#schema/engine.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 
-/** A message as far as it matters here. */
+/** The member of a message that is read here. */
 type Told = Pick<ContextMessage, 'origin'>;
 type Injection = Extract<Origin, { kind: 'injection' }>;
 
-/** The text of a reminder's message. */
+/** Wraps the text of a reminder. */
 export const reminderText = (text: string): string => `<system-reminder>\n${text}\n</system-reminder>`;
 
-/** A user-role message that clients hide by its origin. */
+/** A reminder: a user-role message that clients hide by its origin. */
 export function reminder(variant: string, text: string, disclosure?: unknown): ContextMessage {
   const origin: Injection = { kind: 'injection', variant, ...(disclosure === undefined ? {} : { disclosure }) };
   return { role: 'user', content: [{ type: 'text', text: reminderText(text) }], toolCalls: [], origin };
 }
 
-/** What the newest reminder of a variant told the model. */
+/** The `disclosure` of the newest reminder of a variant, which the model has received. */
 function lastDisclosure(messages: readonly Told[], variant: string): unknown {
   const last = messages.findLast(
     (message) => message.origin?.kind === 'injection' && message.origin.variant === variant,
@@ -54,7 +54,7 @@ function modeReminder(messages: readonly Told[], mode: PermissionMode): ContextM
   return [reminder('permission_mode', text, { mode })];
 }
 
-/** What has to be said before the next request. */
+/** The core's reminders before the next request. */
 export function stepReminders(messages: readonly Told[], facts: { now: Date; mode: PermissionMode }): ContextMessage[] {
   return [...dateReminder(messages, facts.now), ...modeReminder(messages, facts.mode)];
 }
@@ -62,7 +62,7 @@ export function stepReminders(messages: readonly Told[], facts: { now: Date; mod
 const INTERRUPTION =
   'The user interrupted the previous turn on purpose. Do not resume it by yourself; wait for what the user says next.';
 
-/** The reminder after a user's abort, unless the conversation already ends with one. */
+/** The reminder after a user's abort; empty if the conversation already ends with one. */
 export function interruptionReminder(messages: readonly Told[]): ContextMessage[] {
   const last = messages.at(-1);
   const already = last?.origin?.kind === 'injection' && last.origin.variant === 'interruption';

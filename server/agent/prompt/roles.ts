@@ -1,6 +1,6 @@
-/** What the system prompts of the built-in profiles say first. */
+/** Role texts at the start of the built-in profiles' system prompts. */
 
-/** Of the agent that the user talks with. */
+/** Role of the main agent. */
 export const MAIN_ROLE = `You are a coding agent. You work together with the user inside one project folder: you read code, change it, run
 commands, and explain what you found. You act through tools; the user sees your text and your tool calls as they happen.`;
 

@@ -1,4 +1,4 @@
-/** The system prompt of an agent. The date is not in it: reminders disclose it. */
+/** The system prompt of an agent. It contains no date, which reminders disclose. */
 import { platform } from 'node:os';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { listDirectory } from './directory-listing.ts';
@@ -13,9 +13,9 @@ export interface PromptFacts {
   shell: string;
   additionalDirs: readonly string[];
   instructions: Instructions;
-  /** Who the agent is, where it is not the user's own. */
+  /** Role text; default: the main agent's. */
   role?: string | undefined;
-  /** The whole prompt, with placeholders. */
+  /** Template of the whole prompt, with placeholders. */
   template?: string | undefined;
   now: Date;
 }
@@ -46,23 +46,23 @@ const CLOSING = `Finish what you start: when the task is done, say so in one or 
 
 const osKind = () => ({ darwin: 'macOS', win32: 'Windows', linux: 'Linux' })[platform() as string] ?? platform();
 
-/** Renders the prompt; the listing is read now, so rendering is asynchronous. */
+/** Renders the prompt; asynchronous, because directories are listed at rendering. */
 export function renderSystemPrompt(facts: PromptFacts): Promise<string> {
   return facts.template === undefined ? basePrompt(facts) : fillTemplate(facts.template, placeholders(facts));
 }
 
 const fenced = (text: string) => `\`\`\`\n${text}\n\`\`\``;
 
-/** A name that would begin a line of its own stands in quotes: a project may bring it. */
+/** Quotes a path that would start another line: a project may contain such names. */
 const onOneLine = (path: string) => (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(path) ? JSON.stringify(path) : path);
 
-/** The line above the listing of an additional directory. */
+/** The line before the listing of an additional directory. */
 export const directoryHeading = (dir: string): string => `Additional directory: ${onOneLine(dir)}`;
 
-/** Those lines of a prompt. */
+/** The headings of additional directories in a prompt. */
 export const shownDirectories = (prompt: string): string[] => prompt.match(/^Additional directory: .*$/gm) ?? [];
 
-/** Further ones are only named: a project may list many. */
+/** Further directories get only a heading: a project may configure many. */
 const LISTED_DIRECTORIES = 10;
 
 async function additionalDirs({ additionalDirs: dirs, runtime }: PromptFacts): Promise<string[]> {
@@ -72,7 +72,7 @@ async function additionalDirs({ additionalDirs: dirs, runtime }: PromptFacts): P
   return [...(await Promise.all(listed)), ...dirs.slice(LISTED_DIRECTORIES).map(directoryHeading)];
 }
 
-/** What a prompt of the user's own may name, each made when it is named. */
+/** Values that a template may reference; each is computed only if it is referenced. */
 const placeholders = (facts: PromptFacts): Placeholders => ({
   base_prompt: () => basePrompt(facts),
   product_name: () => facts.productName,
@@ -120,7 +120,7 @@ async function basePrompt(facts: PromptFacts): Promise<string> {
     .join('\n\n');
 }
 
-/** The section of the AGENTS.md files; empty when there are none. */
+/** The section with the AGENTS.md files; empty if there are none. */
 export function instructionsSection({ text }: Instructions): string {
   if (!text) return '';
   return `# Project instructions

@@ -1,11 +1,11 @@
-/** Prompts with placeholders, `${name}`. */
+/** Templates with placeholders, `${name}`. */
 
-/** By name; a value is made once it is named, and nothing in it is a placeholder. */
+/** Values by name; each is computed only if the template references it, and is not expanded again. */
 export type Placeholders = Readonly<Record<string, () => string | Promise<string>>>;
 
 const PLACEHOLDER = /\$\{([a-z_]+)\}/g;
 
-/** The template with what it names; names that there are not stay as they stand. */
+/** Fills in the template; unknown names stay verbatim. */
 export async function fillTemplate(template: string, placeholders: Placeholders): Promise<string> {
   const named = new Set([...template.matchAll(PLACEHOLDER)].map(([, name = '']) => name));
   const values = new Map<string, string>();
