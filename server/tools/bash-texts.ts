@@ -1,4 +1,4 @@
-/** What the model is told of a command: how it ended, that it runs in the background, where its whole output is. */
+/** Result texts about a command: how it exited, that it runs in the background, where its full output is. */
 import type { OutputBuilder } from '#server/bounded-text.ts';
 import type { CommandEnd } from '#server/processes/run-command.ts';
 import type { TaskInfo } from '#schema/events/tasks.ts';
@@ -8,7 +8,7 @@ import type { ToolResult } from './tool.ts';
 
 const DESCRIPTION_COMMAND_CHARS = 60;
 
-/** What a task that runs a command is called. */
+/** Description of a task that runs a command. */
 export function taskDescription({
   command,
   description,
@@ -31,7 +31,7 @@ export interface ForegroundEnd {
   timeoutMs: number;
 }
 
-/** The result of a command that somebody waited for. */
+/** The result of a command that the call waited for. */
 export function endedResult(builder: OutputBuilder, end: ForegroundEnd): ToolResult {
   const { stopped, exitCode } = end.command;
   const closing: string[] = [];
@@ -75,7 +75,7 @@ export const startedText = (info: TaskInfo, path: string): string =>
     hint(path),
   ].join('\n');
 
-/** The result of a call that waited for a command which goes on in the background now. */
+/** The result of a call that waited for a command which was moved to the background. */
 export function movedText(info: TaskInfo, path: string, by: 'user' | 'timeout', output: string): string {
   const why =
     by === 'user'

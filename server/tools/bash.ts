@@ -1,4 +1,4 @@
-/** Bash: one shell command, which the call waits for or leaves to the background. */
+/** Bash: runs one shell command, which the call waits for or starts in the background. */
 import { z } from 'zod';
 import { createOutputBuilder, cutText, OUTPUT_MAX_CHARS, OUTPUT_MAX_LINE_CHARS } from '#server/bounded-text.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
@@ -22,7 +22,7 @@ export const BASH_MAX_BACKGROUND_TIMEOUT_S = 86_400;
 export const BASH_DEFAULT_BACKGROUND_TIMEOUT_S = 600;
 
 const LABEL_COMMAND_CHARS = 50;
-/** Exit codes of shells above it stand for signals. */
+/** Exit codes of shells above it encode signals. */
 const SIGNAL_CODES = 128;
 
 const parameters = z
@@ -75,14 +75,14 @@ const parameters = z
   });
 type BashArguments = z.output<typeof parameters>;
 
-/** The shell that commands run in on that machine. */
+/** The shell for commands on the runtime's machine. */
 export async function findShell({ which }: Pick<Runtime, 'which'>): Promise<string> {
   for (const path of ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash']) if (await which(path)) return path;
   return (await which('bash')) ?? '/bin/sh';
 }
 
 function commandLabel(args: BashArguments): string {
-  // Other white space becomes escapes in the label.
+  // The label escapes other white space.
   const line = args.command.replace(/[ \t\n]+/g, ' ');
   const shown = line.length > LABEL_COMMAND_CHARS ? `${cutText(line, LABEL_COMMAND_CHARS)}…` : line;
   return args.run_in_background ? `Starting background: ${shown}` : `Running: ${shown}`;
@@ -102,7 +102,7 @@ function commandRequest(args: BashArguments, target: Target, { runtime, explicit
     file: shell,
     args: ['-c', args.command],
     cwd: target.path,
-    // PWD is what the shell takes `cd ..` from: permissions are decided for the directory as it is named here.
+    // The shell resolves `cd ..` from PWD: permissions are decided for the directory as it is named here.
     env: {
       GIT_TERMINAL_PROMPT: '0',
       ...(explicitGit ? withExplicitRepositories(inherited) : inherited),
@@ -114,7 +114,7 @@ function commandRequest(args: BashArguments, target: Target, { runtime, explicit
   };
 }
 
-/** After an abort the next turn must not meet this command still running; a stop of the server takes 4 s. */
+/** After an abort the next turn must not find this command still running; a stop of the server takes 4 s. */
 function graceOf(signal: AbortSignal, usual: number): number {
   const by = stopOf(signal)?.by;
   return by === 'turn' || by === 'exit' ? Math.min(usual, ABORT_GRACE_MS) : usual;
@@ -149,7 +149,7 @@ async function run(args: BashArguments, target: Target, context: RunContext): Pr
         const own = { command: args.command, parentToolCallId: context.toolCallId };
         let process: ProcessIdentity | undefined;
         const identified = identity().then((found) => (process = found));
-        // Recorded when it starts there; one in the foreground only when it is moved.
+        // A background task is recorded when it starts, with its identity; one in the foreground only when it is moved.
         if (background) await identified;
         task.started(() => ({ kind: 'process', pid, exitCode, ...own }), { outlive, process: () => process });
       },
@@ -162,7 +162,7 @@ async function run(args: BashArguments, target: Target, context: RunContext): Pr
       },
     });
     const { stopped } = command;
-    // One that a signal ended has reported no code.
+    // A command that was ended by a signal has reported no exit code.
     exitCode = stopped && command.exitCode > SIGNAL_CODES ? -1 : command.exitCode;
     if (stopped === 'output' || flood.signal.aborted) {
       return { status: 'killed', reason: `more than ${OUTPUT_MAX_BYTES} bytes of output` };

@@ -10,7 +10,7 @@ import { decodeText, encodeText, sniffEncoding, SNIFF_BYTES } from '#server/file
 import { defineTool, failed, ToolInputError } from './tool.ts';
 import type { RunContext, ToolResult } from './tool.ts';
 
-/** The file is held in memory several times over while it is edited. */
+/** Size limit: the file is in memory several times during an edit. */
 export const EDIT_MAX_BYTES = 64 * 1024 * 1024;
 
 const parameters = z.object({
@@ -21,13 +21,13 @@ const parameters = z.object({
 });
 type EditArguments = z.output<typeof parameters>;
 
-/** Every CR belongs to a CRLF and every LF too. */
+/** Whether every CR and every LF is part of a CRLF. */
 const isPureCrlf = (text: string) => /\r\n/.test(text) && !/\r(?!\n)|(?<!\r)\n/.test(text);
 
 const toLf = (text: string) => text.replaceAll('\r\n', '\n');
 const toCrlf = (text: string) => text.replaceAll('\n', '\r\n');
 
-/** Splits at the old text; on a pure CRLF file in its LF view, so that the model need not write CRs. */
+/** Replaces the old text; in a pure CRLF file in its LF form, so that the model need not write CRs. */
 function replacePieces(text: string, args: EditArguments): { count: number; replaced: string } {
   const crlf = isPureCrlf(text);
   const [view, before, after] = crlf

@@ -1,4 +1,4 @@
-/** Glob: finding files by name. */
+/** Glob: finds files by name. */
 import { basename, join, sep } from 'node:path';
 import { z } from 'zod';
 import { createOutputBuilder } from '#server/bounded-text.ts';
@@ -14,7 +14,7 @@ import { defineTool, failed, ToolInputError } from './tool.ts';
 import type { RunContext, Tool, ToolResult } from './tool.ts';
 
 export const GLOB_MAX_FILES = 100;
-/** Names of some hundred thousand files. */
+/** Enough for the names of some hundred thousand files. */
 export const GLOB_MAX_STDOUT_BYTES = 64 * 1024 * 1024;
 
 const parameters = z.object({
@@ -28,7 +28,7 @@ const parameters = z.object({
 });
 type GlobArguments = z.output<typeof parameters>;
 
-/** The patterns are ours to match: ripgrep's own globs would override ignore files. A leading `!` turns them around. */
+/** Matches names in our code, because ripgrep's own globs would override ignore files. A leading `!` negates. */
 function nameMatcher(given: string): (name: string) => boolean {
   const negated = given.startsWith('!');
   const pattern = given.slice(negated ? 1 : 0).replace(/^(\.\/)+/, '');
@@ -49,7 +49,7 @@ function display(args: GlobArguments, root: string) {
   return { kind: 'file_io' as const, operation: 'glob' as const, path: root, detail: details.join(', ') };
 }
 
-/** Makes the tool; `options` exist for tests and for other places of the binary. */
+/** Creates the tool; `options` exist for tests and for other locations of the ripgrep binary. */
 export function createGlobTool(options: SearchOptions = {}): Tool {
   type Matcher = ReturnType<typeof nameMatcher>;
 

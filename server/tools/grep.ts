@@ -1,4 +1,4 @@
-/** Grep: content search with ripgrep. */
+/** Grep: searches file contents with ripgrep. */
 import { join } from 'node:path';
 import { z } from 'zod';
 import { createOutputBuilder } from '#server/bounded-text.ts';
@@ -51,9 +51,9 @@ interface Entry {
 
 interface Found {
   entries: Entry[];
-  /** Stands before the entries. */
+  /** Line before the entries. */
   heading?: string;
-  /** How many at the end are not in the order by age. */
+  /** How many entries at the end are not sorted by age. */
   undated?: number;
 }
 
@@ -61,7 +61,7 @@ function modeArguments(args: GrepArguments): string[] {
   const mode = args.output_mode ?? 'files_with_matches';
   if (mode === 'files_with_matches') return ['--files-with-matches'];
   if (mode === 'count_matches') return ['--count-matches', '--with-filename'];
-  // Line numbers are always asked for: they tell a match from a context line.
+  // Line numbers are always requested, because their delimiter distinguishes a match from a context line.
   const context =
     args['-C'] !== undefined
       ? [`-C${args['-C']}`]
@@ -85,13 +85,13 @@ function ripgrepArguments(args: GrepArguments, argument: string): string[] {
   ];
 }
 
-/** The file that a row belongs to; undefined for rows that separate blocks. */
+/** The file that a row belongs to; undefined for separators of blocks. */
 function fileOf(row: string): string | undefined {
   const at = row.indexOf('\0');
   return at === -1 ? undefined : stripDot(row.slice(0, at));
 }
 
-/** Labels of the files that are shown, by name. */
+/** Labels of the files in the result, by name. */
 type Labels = ReadonlyMap<string, string>;
 
 function countEntries({ records }: SearchRun, labels: Labels): Found {
@@ -105,7 +105,7 @@ function countEntries({ records }: SearchRun, labels: Labels): Found {
   return { entries, heading: `${total} matches in ${counts.size} files.` };
 }
 
-/** ripgrep prints a file's rows together, files in any order: here they come in path order, so that offsets hold. */
+/** Sorts files by path, so that offsets stay valid: ripgrep prints a file's rows together, but files in any order. */
 function contentEntries({ records }: SearchRun, labels: Labels, numbers: boolean): Found {
   const rows = new Map<string, Entry[]>();
   let block = 0;
@@ -128,7 +128,7 @@ function contentEntries({ records }: SearchRun, labels: Labels, numbers: boolean
   return { entries: inPathOrder([...rows.keys()]).flatMap((name) => rows.get(name) ?? []) };
 }
 
-/** The requested page of entries with what the model must know about the rest behind it. */
+/** The requested page of entries, followed by notices about the rest. */
 function page(found: Found, args: GrepArguments, run: SearchRun, hidden: number, timeoutMs: number): ToolResult {
   const offset = args.offset ?? 0;
   const limit = args.head_limit ?? GREP_DEFAULT_HEAD_LIMIT;
@@ -159,7 +159,7 @@ function page(found: Found, args: GrepArguments, run: SearchRun, hidden: number,
   return { output: output.replace(/\n$/, ''), ...(truncated ? { truncated } : {}) };
 }
 
-/** Makes the tool; `options` exist for tests and for other places of the binary. */
+/** Creates the tool; `options` exist for tests and for other locations of the ripgrep binary. */
 export function createGrepTool(options: SearchOptions = {}): Tool {
   const timeoutMs = options.timeoutMs ?? SEARCH_TIMEOUT_MS;
 

@@ -1,4 +1,4 @@
-/** Reading the file that a call was admitted for. */
+/** Opens the file that a call was admitted for. */
 import { errorMessage } from '#server/errors/service-error.ts';
 import { errorCode } from '#server/files/errno.ts';
 import { movedSince, type Target } from '#server/files/paths.ts';
@@ -7,7 +7,7 @@ import { holdsPrivateKey, PRIVATE_KEY_BYTES, sensitiveText } from '#server/permi
 import type { OpenFile } from '#server/runtime/runtime.ts';
 import { failed, type RunContext, type ToolResult } from './tool.ts';
 
-/** The file, of which the first bytes were read already. */
+/** The file with its first bytes, which were already read, put back. */
 function withStart(file: OpenFile, start: Uint8Array): OpenFile {
   let left = start;
   return {
@@ -24,8 +24,8 @@ function withStart(file: OpenFile, start: Uint8Array): OpenFile {
 }
 
 /**
- * Opens the target unless it has become another file since, and closes it after `read`. A file that begins with a private
- * key is refused. Messages name the file by `given`, the path that the model named.
+ * Opens the target and closes it after `read`. Refuses a target that has become another file since, and a file that
+ * begins with a private key. Messages name the file by `given`, the path from the model.
  */
 export async function readTarget(
   given: string,

@@ -1,4 +1,4 @@
-/** Read: a window of a text file with line numbers. */
+/** Read: returns a window of a text file with line numbers. */
 import { z } from 'zod';
 import { cutText } from '#server/bounded-text.ts';
 import { createLineScanner } from '#server/files/line-scanner.ts';
@@ -47,7 +47,7 @@ interface Rendered {
   bytesReached: boolean;
 }
 
-/** `<number>\t<text>` per line, until the byte cap. */
+/** Renders `<number>\t<text>` per line, up to the byte limit. */
 function render(scan: LineScan): Rendered {
   const rows: string[] = [];
   const cutLines: number[] = [];
@@ -67,7 +67,7 @@ function render(scan: LineScan): Rendered {
   return { output: rows.join('\n'), shown: scan.lines, cutLines, bytesReached: false };
 }
 
-/** The status the model gets beside the text. */
+/** The status that the model receives in addition to the text. */
 function status(scan: LineScan, rendered: Rendered, args: ReadArguments, encoding: TextEncoding): string {
   const first = rendered.shown[0];
   const last = rendered.shown.at(-1);
@@ -93,9 +93,9 @@ function status(scan: LineScan, rendered: Rendered, args: ReadArguments, encodin
   return `<system>${facts.join(' ')}</system>`;
 }
 
-/** The bytes of a file in pieces; the first is large enough to tell the encoding by. */
+/** The file's bytes in chunks; the first is large enough to detect the encoding. */
 async function* pieces(file: OpenFile, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  // One byte more than there should be: a shorter piece is the end, without another read to find that out.
+  // One byte more than expected: a shorter chunk is the end, which saves another read.
   let wanted = Math.min(Math.max(file.stats.size + 1, SNIFF_BYTES), READ_CHUNK_BYTES);
   for (;;) {
     signal.throwIfAborted();
@@ -106,7 +106,7 @@ async function* pieces(file: OpenFile, signal: AbortSignal): AsyncGenerator<Uint
   }
 }
 
-/** Decodes piece by piece, so that memory stays bounded whatever the size of the file. */
+/** Decodes in chunks, so that memory is bounded for any file size. */
 async function scanUtf8(file: AsyncIterable<Uint8Array>, scanner: LineScanner): Promise<void> {
   const decoder = textDecoder('utf-8');
   let first = true;
@@ -135,7 +135,7 @@ async function readLines(file: OpenFile, args: ReadArguments, signal: AbortSigna
   const scanner = createLineScanner({
     start: args.line_offset ?? 1,
     count: Math.min(args.n_lines ?? READ_MAX_LINES, READ_MAX_LINES),
-    // Room for the CR of the longest line that is shown whole.
+    // One more for the CR of the longest line that is returned whole.
     maxChars: READ_MAX_LINE_CHARS + 1,
   });
   if (encoding === 'utf-8') await scanUtf8(all(), scanner);

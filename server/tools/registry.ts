@@ -1,4 +1,4 @@
-/** The built-in tools and their schemas as the model is told them. */
+/** The built-in tools, and schemas as models receive them. */
 import type { ToolSchema } from '#schema/engine.ts';
 import { bashTool } from './bash.ts';
 import { editTool } from './edit.ts';
@@ -8,11 +8,11 @@ import { readTool } from './read.ts';
 import type { Tool } from './tool.ts';
 import { writeTool } from './write.ts';
 
-/** In the order in which the model is told of them. */
+/** In the order in which models receive them. */
 export function builtinTools(): Tool[] {
   return [readTool, writeTool, editTool, bashTool, createGrepTool(), createGlobTool()];
 }
 
-/** As models are told them, in their order. */
+/** Schemas of the tools as models receive them, in this order. */
 export const toolSchemas = (tools: readonly Tool[]): ToolSchema[] =>
   tools.map(({ name, description, parameters }) => ({ name, description, parameters }));

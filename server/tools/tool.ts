@@ -1,4 +1,6 @@
-/** A tool is a plain object: a schema, a check of arguments, a preparation, a run. One file a tool. */
+/**
+ * Contract of a tool: a plain object with a schema, a check of arguments, a preparation and a run. One file per tool.
+ */
 import { z } from 'zod';
 import type { Display } from '#schema/display.ts';
 import type { ToolOutput } from '#schema/engine.ts';
@@ -10,21 +12,21 @@ import type { ServerHome } from '#server/permissions/server-home.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import type { Tasks } from '#server/tasks/tasks.ts';
 
-/** How long a tool may take to end by itself after an abort, in ms. By then what it started must be gone or killed. */
+/** Grace time after an abort, in ms; when it is over, what the tool started must have exited or been killed. */
 export const ABORT_GRACE_MS = 2000;
 
-/** What a call touches; decides which calls of a batch may run side by side and which paths permissions look at. */
+/** Resources that a call touches: decides which calls of a batch run concurrently and which paths permissions check. */
 export type Access =
   | {
       kind: 'file';
       path: string;
-      /** Its links resolved, of whoever has done so and looks again when the call runs. */
+      /** The path with its links resolved; set by a tool that resolves it again when the call runs. */
       real?: string;
       mode: 'read' | 'write' | 'read-write';
       recursive?: boolean;
     }
   | { kind: 'all' }
-  /** Nothing that another call could touch. */
+  /** No resource that another call could touch. */
   | { kind: 'none' };
 
 export interface ToolProgress {
@@ -36,24 +38,24 @@ export interface ToolProgress {
   replace?: boolean;
 }
 
-/** The workspace as a tool sees it. All paths absolute. */
+/** The workspace as a tool sees it. All paths are absolute. */
 export interface ToolEnvironment {
   sessionId: string;
   agentId: string;
-  /** The machine the workspace lies on: tools touch files and start processes through it alone. */
+  /** The machine of the workspace: tools access files and start processes only through it. */
   runtime: Runtime;
   cwd: string;
-  /** Further roots that count as the workspace, at this moment. */
+  /** Current additional roots that are treated as the workspace. */
   additionalDirs: () => Promise<readonly string[]>;
-  /** Root folders of skills and plugins: readable without asking. */
+  /** Root folders of skills and plugins: readable without approval. */
   skillDirs: string[];
-  /** The session's own folder: readable without asking. */
+  /** The session's data folder: readable without approval. */
   sessionDir: string;
-  /** Those of the sessions that it was copied from, which what was said names: readable without asking. */
+  /** Folders of the sessions it was copied from, to which its history may refer: readable without approval. */
   ancestorDirs?: readonly string[];
-  /** The server's own folder: its secrets are no tool's business, its settings only with approval. */
+  /** The server's home: its secrets are inaccessible to tools, its settings need approval. */
   home: ServerHome;
-  /** Names of the tools active for this agent right now. */
+  /** Names of the tools that are currently active for this agent. */
   activeTools: ReadonlySet<string>;
 }
 
@@ -61,16 +63,16 @@ export interface RunContext extends ToolEnvironment {
   toolCallId: string;
   turnId: number;
   signal: AbortSignal;
-  /** What of the session runs as a task. */
+  /** Tasks of the session. */
   tasks: Tasks;
-  /** Of a call with a review; absent where nobody was asked. */
+  /** Answer to a call with a review; undefined if no approval was requested. */
   answer?: ApprovalAnswer | undefined;
-  /** A permission rule approved the command: git in it uses no bare repository that it finds by searching. */
+  /** A permission rule approved the command: git in it must not use a bare repository that it finds by searching. */
   explicitGit?: boolean | undefined;
   progress(update: ToolProgress): void;
   /**
-   * Records of the call's end with this result, for who appends them together with what ended it; `run` then returns
-   * the same result. At once and without a spill to a file, so the output must be short.
+   * Returns the records of the call's end with this result, for a caller that appends them with the cause of the end;
+   * `run` must then return the same result. Synchronous and without a spill to a file, so the output must be short.
    */
   finish(result: ToolResult): Draft[];
 }
@@ -78,121 +80,121 @@ export interface RunContext extends ToolEnvironment {
 export interface ToolResult {
   output: ToolOutput;
   isError?: boolean;
-  /** `<system>…</system>` text for the model only. */
+  /** `<system>…</system>` text, only for the model. */
   note?: string;
-  /** Already cut by the output builder: no spill to a file. */
+  /** Already truncated by the output builder: no spill to a file. */
   truncated?: boolean;
-  /** Ends the turn after this batch. */
+  /** Stops the turn after this batch. */
   stopTurn?: boolean;
-  /** Files read or written now, for the stale-file guard. */
+  /** Files that were read or written now, for the stale-file guard. */
   files?: { path: string; mtimeMs: number }[];
-  /** What else the journal keeps beside the result. */
+  /** Fields that are journaled in addition to the result. */
   x?: JournalOnlyFields['tool.result'];
-  /** Records in front of the result's, on the same line. */
+  /** Records before the result in the same journal line. */
   records?: Draft[];
-  /** Facts of the agent that have changed with it, which clients are told behind it. */
+  /** Facts of the agent that have changed; published after the result. */
   facts?: StatusFacts;
 }
 
-/** An error result. */
+/** Creates an error result. */
 export const failed = (output: string): ToolResult => ({ output, isError: true });
 
-/** How permission rules see a call. */
+/** A call as permission rules see it. */
 export interface RuleSubject {
-  /** Text the rule's argument is matched against; absent = the tool has no subject. */
+  /** Text that the rule's argument is matched against; undefined if the tool has no subject. */
   text?: string;
   match: 'path' | 'glob' | 'command' | 'literal';
-  /** Absolute directory that a command runs in; the session's unless given. */
+  /** Absolute directory that a command runs in; default: the session's. */
   directory?: string;
 }
 
 /**
- * What a call of the tool needs when no rule says otherwise. `free`: nothing. `read`: nothing in the workspace.
- * `write`: nothing in a workspace under git. `ask`: somebody's approval, as for a tool that does not say.
+ * Requirement of a tool's calls if no rule applies. `free`: none. `read`: no approval in the workspace. `write`: no
+ * approval in a workspace under git. `ask`: an approval, which is the default.
  */
 export type ToolPermission = 'free' | 'read' | 'write' | 'ask';
 
 /**
- * What the calls of a tool may change beyond the conversation's own state. `none`: nothing. `workspace`: files, each of
- * which the call declares in its accesses. `outside`: something that no access declares, such as a task or a schedule.
- * `any`: it depends on the call, and the permission chain decides. Plan mode goes by it.
+ * State that a tool's calls may change beyond that of the conversation. `none`: no other state. `workspace`: files,
+ * each of which the call declares in its accesses. `outside`: state that no access declares, such as a task or a
+ * schedule. `any`: it depends on the call, and the permission chain decides. Plan mode decides by it.
  */
 export type ToolEffects = 'none' | 'workspace' | 'outside' | 'any';
 
-/** What resolving the arguments yields, before anything runs. */
+/** A call after its arguments were resolved, before it runs. */
 export interface PreparedCall {
   accesses: Access[];
-  /** Label for people: `description` of the event, `action` of the approval; the tool's name unless given. */
+  /** Label for people: `description` of the event, `action` of the approval; default: the tool's name. */
   label?: string;
   display?: Display;
   subject: RuleSubject;
   review?: Review;
-  /** Later calls of the response are not run. */
+  /** Whether later calls of the response are not run. */
   stopsBatch?: boolean;
   run(context: RunContext): Promise<ToolResult>;
 }
 
 /**
- * The call is a question to people: its approval is asked whatever rules and modes allow, but in auto mode, and it runs
- * with the answer, whatever that is.
+ * Marks a call that is a question to the user: its approval is requested regardless of rules and modes, except in auto
+ * mode, and the call runs with any answer.
  */
 export interface Review {
-  /** Records in front of the request; in auto mode in front of the call. */
+  /** Records before the approval request; in auto mode before the call. */
   records?(): Promise<Draft[]>;
 }
 
-/** Settles the call as an error result before permissions are asked. */
+/** Settles the call as an error result before permissions are checked. */
 export class ToolInputError extends Error {
   override readonly name = 'ToolInputError';
 }
 
-/** Arguments that fit the tool. */
+/** Arguments that the tool accepts. */
 export interface CheckedCall {
-  /** As parsed: defaults filled in. */
+  /** The parsed arguments, with defaults filled in. */
   args: unknown;
-  /** Throws `ToolInputError` for what can be said before running: path policy, missing workspace directories. */
+  /** Throws `ToolInputError` for problems that exist before running: path policy, missing workspace directories. */
   prepare(environment: ToolEnvironment): Promise<PreparedCall> | PreparedCall;
 }
 
 /** A tool as the core sees it, built in or not. */
 export interface Tool {
   readonly name: string;
-  /** As the model is told it. */
+  /** Text that the model receives. */
   readonly description: string;
   readonly permission?: ToolPermission | undefined;
   readonly effects: ToolEffects;
-  /** It starts agents or waits for a person: disallowed for every agent that works for another one. */
+  /** Starts agents or waits for a person, so it is disallowed for every agent that works for another one. */
   readonly mainOnly?: boolean | undefined;
   /** JSON Schema, draft 2020-12. */
   readonly parameters: Record<string, unknown>;
-  /** Not listed to a model that has an active loader: it loads the schema into its conversation first. */
+  /** Omitted from the list of a model with an active loader, which loads the schema into its conversation first. */
   readonly deferred?: boolean;
   /**
-   * It loads deferred tools. No profile names it: it is active while it is `on`, unless the configuration or the session
-   * takes it away.
+   * Loads deferred tools. No profile names it: it is active while it is `on`, unless the configuration or the session
+   * disables it.
    */
   readonly loader?: 'on' | 'off';
-  /** Validates arguments; all problems are joined with `; `, each with the path of its field. */
+  /** Validates arguments; joins all problems with `; `, each with the path of its field. */
   check(args: unknown): CheckedCall | { problem: string };
 }
 
-/** A tool of ours: its schema is written with zod. */
+/** A tool whose schema is written with zod. */
 export interface ToolDefinition<Schema extends z.ZodType> {
   name: string;
-  /** As the model is told it; limits are named constants shared with the code. */
+  /** Text that the model receives; its limits are named constants shared with the code. */
   description: string;
   permission: ToolPermission;
   effects: ToolEffects;
-  /** As `Tool.mainOnly`. Default: false. */
+  /** See `Tool.mainOnly`. Default: false. */
   mainOnly?: boolean;
   parameters: Schema;
-  /** What models are told of them, where that is less than what is taken. */
+  /** Parameters that models receive; default: `parameters`, which may accept more. */
   toldParameters?: z.ZodType;
   /** Throws `ToolInputError`. */
   prepare(args: z.output<Schema>, environment: ToolEnvironment): Promise<PreparedCall> | PreparedCall;
 }
 
-/** The tool of a definition; its JSON Schema is made when it is first asked for. */
+/** Creates the tool of a definition; its JSON Schema is generated on first use. */
 export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<Schema>): Tool {
   const { name, description, permission, effects, mainOnly, toldParameters = definition.parameters } = definition;
   return {
@@ -213,12 +215,12 @@ export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<
   };
 }
 
-/** Sessions make tools of their own, with the schemas of all. */
+/** Memoized by schema: sessions create their own tools, with schemas that all share. */
 const jsonSchema = oncePer((parameters: z.ZodType): Record<string, unknown> => {
   const { $schema: _dialect, ...schema } = z.toJSONSchema(parameters, {
     target: 'draft-2020-12',
     io: 'input',
-    // zod bounds every integer by what a double can hold; that tells a model nothing.
+    // zod bounds every integer by the range of a double, which is useless to a model.
     override({ jsonSchema: made }) {
       if (made.maximum === Number.MAX_SAFE_INTEGER) delete made.maximum;
       if (made.minimum === Number.MIN_SAFE_INTEGER) delete made.minimum;
