@@ -1,4 +1,4 @@
-/** What a feature may bring, each hook at its place in a real turn of a real session. */
+/** The hooks of a feature, each called at its point in a real turn of a real session. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { AgentContext } from '#server/agent/context.ts';
@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => folder.remove());
 
-/** A record that shows where a hook stands. */
+/** A record that marks the position of a hook. */
 const mark = (agent: Pick<AgentContext, 'id'>, message: string): Draft => event(agent.id, 'warning', { message });
 const says = (text: string): ContextMessage => reminder('test', text);
 
@@ -59,7 +59,7 @@ async function talkWith(
   return { ...talk, requests, told };
 }
 
-/** The events from this one up to that one. */
+/** The events from `first` to `last`. */
 function between(events: string[], first: string, last: string): string[] {
   const start = events.indexOf(first);
   return events.slice(start, events.indexOf(last, start) + 1);
@@ -67,7 +67,7 @@ function between(events: string[], first: string, last: string): string[] {
 const lastMessages = (requests: { messages: ContextMessage[] }[], at = -1) => requests.at(at)!.messages.map(textOf);
 
 describe('a step', () => {
-  it('begins with messages and records of the features, in the order of the list', async () => {
+  it('starts with messages and records of the features, in the order of the list', async () => {
     const part = (name: string): Feature =>
       feature(
         {
@@ -97,7 +97,7 @@ describe('a step', () => {
       ['a reminds', 'b reminds', 'a at 1', 'b at 1'].map((text) => expect.stringContaining(text)),
     );
     const lines = await talk.lines();
-    // Its head is one line.
+    // The head of a step is one journal line.
     expect(lines.find((line) => line.includes('prompt.started'))).toEqual([
       'context.spliced',
       'warning',
@@ -111,7 +111,7 @@ describe('a step', () => {
     await talk.close();
   });
 
-  it('goes without a reminder that cannot be made', async () => {
+  it('runs without a reminder that fails', async () => {
     const broken = feature({
       reminders() {
         throw new Error('broken');
@@ -124,7 +124,7 @@ describe('a step', () => {
     await talk.close();
   });
 
-  it('may be added where the turn would end, as long as a feature has something to say', async () => {
+  it('is added before the turn ends, while a feature returns messages', async () => {
     let left = 2;
     const asked: number[] = [];
     const more = feature({
@@ -143,7 +143,7 @@ describe('a step', () => {
     await talk.close();
   });
 
-  it('that a feature asks for is not taken when the turn is aborted meanwhile', async () => {
+  it('that a feature requests is not run when the turn is aborted meanwhile', async () => {
     let cancel = () => {};
     const stop = feature({
       async mayEnd() {
@@ -154,7 +154,7 @@ describe('a step', () => {
     const talk = await talkWith([stop]);
     cancel = () => talk.main.cancelTurn();
     await talk.turn('go');
-    // The step had ended, so none is interrupted.
+    // The step had completed, so none is interrupted.
     expect(between(talk.told(), 'turn.step.completed', 'prompt.aborted')).toEqual([
       'turn.step.completed',
       'turn.ended',
@@ -178,7 +178,7 @@ describe('the end of a turn', () => {
     }),
   });
 
-  it('has records of features on both sides', async () => {
+  it('has records of features before and after it', async () => {
     const talk = await talkWith([around]);
     await talk.turn('go');
     expect(between(talk.told(), 'turn.step.completed', 'prompt.completed')).toEqual([
@@ -192,7 +192,7 @@ describe('the end of a turn', () => {
     await talk.close();
   });
 
-  it('has them behind its error when it failed, and in front of the reminder when it was aborted', async () => {
+  it('has them after its error when it failed, and before the reminder when it was aborted', async () => {
     const talk = await talkWith([around], []);
     await talk.turn('go');
     expect(between(talk.told(), 'turn.step.interrupted', 'prompt.completed')).toEqual([
@@ -229,7 +229,7 @@ describe('the end of a turn', () => {
 const hanging: ModelAnswer = ({ signal }) =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 
-/** An answer that comes when `open` is called. */
+/** An answer that arrives when `open` is called. */
 function held(answer: string) {
   let open = () => {};
   const opened = new Promise<void>((resolve) => (open = resolve));
@@ -240,7 +240,7 @@ function held(answer: string) {
   return { open: () => open(), script };
 }
 
-it('a feature ends a turn whose calls have their results, and learns how it ends before that is folded', async () => {
+it('a feature stops a turn whose calls have their results, and receives the outcome before it is folded', async () => {
   const endings: unknown[] = [];
   const stops = feature({
     stopsTurn: (_agent, { step }) => step === 2,
@@ -269,7 +269,7 @@ describe('an agent that several features woke in a turn', () => {
     messages: [says(text)],
   });
 
-  it('goes on with the first that has something, and the others ask again', async () => {
+  it('runs a turn for the first callback that returns one, and drops the others', async () => {
     const woken: string[] = [];
     const wakes = feature({
       turnEnds(agent, turnId) {
@@ -292,7 +292,7 @@ describe('an agent that several features woke in a turn', () => {
 });
 
 describe('a call', () => {
-  it('may be the last of its response that runs', async () => {
+  it('may be the last one of its response that runs', async () => {
     const last = defineTool({
       name: 'Last',
       permission: 'free',
@@ -316,7 +316,7 @@ describe('a call', () => {
     await talk.close();
   });
 
-  it('leaves records and members beside its result, on one line', async () => {
+  it('stores records and members in addition to its result, in one journal line', async () => {
     const noting = (name: string, file: string): Feature =>
       feature(
         {
@@ -341,7 +341,7 @@ describe('a call', () => {
     await talk.close();
   });
 
-  it('may be refused by a guard, before permissions are asked; it sees the calls that were let through', async () => {
+  it('may be refused by a guard, before the permission check; the guard receives the admitted calls', async () => {
     const seen: [string, number, number][] = [];
     const guard = feature({
       guard(_agent, { call: { id }, admitted, turnId }) {
@@ -377,7 +377,7 @@ describe('a call', () => {
     await talk.close();
   });
 
-  it('does not run when a guard fails, and has an error for its result when what follows it fails', async () => {
+  it('does not run when a guard throws, and its result is an error when a later hook throws', async () => {
     const failing = feature({
       guard(_agent, { call: { id } }) {
         if (id === 'call a') throw new Error('guard is broken');
@@ -399,7 +399,7 @@ describe('a call', () => {
     await talk.close();
   });
 
-  it('is decided with the steps that features bring, in the order of the list and at the place they name', async () => {
+  it('is decided with the steps that features add, in the order of the list and before the step that they name', async () => {
     const asked: string[] = [];
     const step = (name: string, before: AddedStep['before']): Feature => {
       const decide: AddedStep['decide'] = ({ toolName, agentId }) => {
@@ -451,7 +451,7 @@ describe('a call with a review', () => {
     });
   const ask = { calls: [{ id: 'call', name: 'Ask', args: {} }] };
 
-  it('runs with the answer, whatever it is; its records stand in front of the request', async () => {
+  it('runs with any answer; its records precede the request', async () => {
     const tool = asking(async () => [mark({ id: 'main' }, 'review')]);
     const talk = await talkWith([], [ask, done], {
       tools: [tool],
@@ -477,7 +477,7 @@ describe('a call with a review', () => {
     await talk.close();
   });
 
-  it('that nobody is asked about runs without an answer, behind its records; a denied one has none', async () => {
+  it('runs without an answer, after its records, if no approval is requested; a denied one has no records', async () => {
     const tool = asking(async () => [mark({ id: 'main' }, 'review')]);
     const kinds = ['approve', 'deny'] as const;
     let decided = 0;
@@ -499,7 +499,7 @@ describe('a call with a review', () => {
 });
 
 describe('tools', () => {
-  it('are asked for each step; the list that models are told follows, and is written once', async () => {
+  it('are requested for each step; the list sent to models follows, and is recorded a single time', async () => {
     let on = false;
     const extra: Tool = { ...echo, name: 'Extra' };
     const more = feature({
@@ -522,7 +522,7 @@ describe('tools', () => {
     await talk.close();
   });
 
-  it('are those of the agent that asks, and go through the tool policy', async () => {
+  it('are those of the requesting agent, and subject to the tool policy', async () => {
     const mine: Tool = { ...echo, name: 'Mine' };
     const more = feature({ tools: ({ id }) => (id === 'main' ? [mine] : []) });
     const talk = await talkWith([more], [], {
@@ -539,8 +539,8 @@ describe('tools', () => {
   });
 });
 
-describe('the life of an agent', () => {
-  it('has records of features at its birth and in front of its end', async () => {
+describe('the lifetime of an agent', () => {
+  it('has records of features after its creation and before its end', async () => {
     const life = feature({
       agentCreated: (agent) => [mark(agent, 'born')],
       closing: (agent) => [mark(agent, 'closing')],
@@ -552,7 +552,7 @@ describe('the life of an agent', () => {
     expect(talk.told().slice(-3)).toEqual(['closing', 'event.session.work_changed', 'agent.disposed']);
   });
 
-  it('begins with facts of features, and has those that a result changes behind it', async () => {
+  it('starts with facts of features, and has those that a result changes after it', async () => {
     const tool: Tool = defineTool({
       name: 'Swarm',
       permission: 'free',
@@ -581,7 +581,7 @@ describe('the life of an agent', () => {
     await talk.close();
   });
 
-  it('features hold the session, are told why it goes, and are waited for', async () => {
+  it('features keep the session loaded, receive the reason of its unloading, and are awaited', async () => {
     let holds = true;
     const order: string[] = [];
     const keeper = feature({
@@ -608,7 +608,7 @@ describe('a request', () => {
     ...more,
   });
 
-  it('opens a turn of its own on an idle agent, with its records around the opening', async () => {
+  it('opens a separate turn on an idle agent, with its records around the messages', async () => {
     const talk = await talkWith([]);
     talk.main.context.request(
       request('wake up', { before: [mark(talk.main, 'before')], after: [mark(talk.main, 'after')] }),
@@ -631,7 +631,7 @@ describe('a request', () => {
     await talk.close();
   });
 
-  it('enters a running turn at its next step, which it adds when there would be none', async () => {
+  it('enters a running turn at its next step, which is added if there would be none', async () => {
     const first = held('Not yet.');
     const talk = await talkWith([], [first.script, done]);
     talk.submit('go');
@@ -650,7 +650,7 @@ describe('a request', () => {
     await talk.close();
   });
 
-  it('that no step has taken stands on the last line of an aborted turn', async () => {
+  it('that no step has taken is part of the last journal line of an aborted turn', async () => {
     const talk = await talkWith([], [hanging]);
     talk.submit('go');
     await talk.nth('turn.step.started');
@@ -671,7 +671,7 @@ describe('a request', () => {
     await talk.close();
   });
 
-  it('that comes when the turn has just ended opens the next one', async () => {
+  it('that arrives when the turn has just ended opens the next one', async () => {
     let asked = 0;
     const again = feature({
       turnEnds(agent) {
@@ -689,7 +689,7 @@ describe('a request', () => {
     await talk.close();
   });
 
-  it('that comes when a prompt waits enters the turn of that prompt', async () => {
+  it('that arrives while a prompt waits enters the turn of that prompt', async () => {
     const first = held('One.');
     const again = feature({
       turnEnds(agent, turnId) {
@@ -722,7 +722,7 @@ describe('a request', () => {
     await talk.close();
   });
 
-  it('that came with records into a running turn keeps them', async () => {
+  it('that entered a running turn with records keeps them', async () => {
     const first = held('Not yet.');
     const talk = await talkWith([], [first.script, done]);
     talk.submit('go');
@@ -743,8 +743,8 @@ describe('a request', () => {
   });
 });
 
-describe('a prompt that a feature works on first', () => {
-  /** What the feature says comes when `say` is called. */
+describe('a prompt that a feature processes first', () => {
+  /** A feature whose answer arrives when `say` is called. */
   function working() {
     let say: (answer: PromptStart | Error) => void = () => {};
     const signals: AbortSignal[] = [];
@@ -761,7 +761,7 @@ describe('a prompt that a feature works on first', () => {
   }
   const opening = (text: string) => ({ origin: { kind: 'retry' as const }, messages: [says(text)] });
 
-  it('holds the session busy, and begins behind its records on one line', async () => {
+  it('makes the session busy, and starts after its records in one journal line', async () => {
     const { part, say } = working();
     const talk = await talkWith([part]);
     talk.submit('go');
@@ -787,7 +787,7 @@ describe('a prompt that a feature works on first', () => {
     await talk.close();
   });
 
-  it('takes what comes meanwhile into its turn', async () => {
+  it('passes requests that arrive meanwhile to its turn', async () => {
     const { part, say } = working();
     const talk = await talkWith([part]);
     talk.submit('go');
@@ -800,7 +800,7 @@ describe('a prompt that a feature works on first', () => {
     await talk.close();
   });
 
-  it('leaves that a turn of its own when it is refused, and what woke the agent too', async () => {
+  it('leaves them to a separate turn when it is refused, and runs `wake` callbacks too', async () => {
     const { part, say } = working();
     const talk = await talkWith([part], [done, done]);
     talk.submit('go');
@@ -819,7 +819,7 @@ describe('a prompt that a feature works on first', () => {
     await talk.close();
   });
 
-  it('fails with what the feature throws, and the next one begins', async () => {
+  it('fails with the error of the feature, and the next one starts', async () => {
     const { part, say } = working();
     const talk = await talkWith([part]);
     const id = talk.submit('go');
@@ -835,7 +835,7 @@ describe('a prompt that a feature works on first', () => {
     await talk.close();
   });
 
-  it('is aborted with the session, and nothing is left running', async () => {
+  it('is aborted with the session, and no operation is left running', async () => {
     const { part, signals } = working();
     const talk = await talkWith([part], []);
     const id = talk.submit('go');
@@ -850,7 +850,7 @@ describe('a prompt that a feature works on first', () => {
 });
 
 describe('the fold of a feature', () => {
-  /** Counts the warnings of each agent; the count follows undo. */
+  /** Counts the warnings of each agent; an undo restores the count. */
   const counts = defineFeatureProjection<Map<string, number>, number>({
     name: 'count',
     initial: () => new Map(),
@@ -873,7 +873,7 @@ describe('the fold of a feature', () => {
     open: () => ({ stepBegins: (agent) => ({ before: [mark(agent, 'counted')] }) }),
   };
 
-  it('is read by status and tools, and is the same after a load', async () => {
+  it('is read by status and tools, and is equal after a load', async () => {
     const talk = await talkWith([counting], [done, done]);
     await talk.turn('one');
     await talk.turn('two');
@@ -884,7 +884,7 @@ describe('the fold of a feature', () => {
     await again.close();
   });
 
-  it('goes back to where it was at the undone prompt, also after a load; other agents keep theirs', async () => {
+  it('is restored to its state at the undone prompt, also after a load; other agents keep theirs', async () => {
     const talk = await talkWith([counting], [done, done]);
     await talk.turn('one');
     const { length } = talk.main.context.state().entries;
@@ -912,7 +912,7 @@ describe('the fold of a feature', () => {
   });
 });
 
-it('a feature finds its own part in the session, and no other’s', async () => {
+it('a feature finds its instance in the session, and no other', async () => {
   const own: Feature<LiveFeature & { word: string }> = { name: 'own', open: () => ({ word: 'mine' }) };
   const talk = await talkWith([own]);
   expect(talk.session.context.feature(own).word).toBe('mine');

@@ -44,7 +44,7 @@ const completed = (id: string) =>
   expect.objectContaining({ code: 40903, message: `prompt ${id} already completed`, data: { aborted: false } });
 
 describe('an id', () => {
-  it('is in use from its reservation to its end, then used for good', () => {
+  it('is in use from its reservation until it settles, then used permanently', () => {
     queue.reserve('a');
     expect(() => queue.reserve('a')).toThrow(inUse('a'));
     accept('a', true);
@@ -66,7 +66,7 @@ describe('an id', () => {
   });
 });
 
-it('the order is that of arrival', () => {
+it('prompts are in order of arrival', () => {
   accept('a', false);
   for (const id of ['b', 'c']) accept(id, true);
   expect(queue.active()?.prompt_id).toBe('a');
@@ -76,7 +76,7 @@ it('the order is that of arrival', () => {
   expect(queue.active()).toBeNull();
 });
 
-it('an abort knows the active, the waiting, the settled and the unknown', () => {
+it('an abort distinguishes the active, the waiting, the settled and the unknown', () => {
   accept('a', false);
   accept('b', true);
   expect(queue.abortable('a')).toBe('active');
@@ -88,7 +88,7 @@ it('an abort knows the active, the waiting, the settled and the unknown', () => 
   );
 });
 
-it('shows a prompt as replies and lists do, also where its content is not at hand', () => {
+it('returns a prompt as replies and lists do, also without its content', () => {
   accept('a', true);
   const shown = { prompt_id: 'a', user_message_id: 'a', status: 'queued', created_at: CREATED };
   expect(queue.waiting()).toEqual([{ ...shown, content: [{ type: 'text', text: 'a' }] }]);

@@ -1,9 +1,9 @@
-/** A system prompt that is to be brought up to date, and cannot be. */
+/** A system prompt whose refresh fails. */
 import { expect, onTestFinished, test } from 'vitest';
 import { openTalk, scriptedModel } from '#support/agent-session.ts';
 import { temporaryFolder } from '#support/session-logs.ts';
 
-test('the turn goes on with the old one, and a warning tells of it once', async () => {
+test('the turn continues with the previous prompt, with a single warning', async () => {
   const folder = await temporaryFolder();
   onTestFinished(() => folder.remove());
   const { services, requests } = scriptedModel({ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' });

@@ -1,4 +1,4 @@
-/** Every place that configures agents is guarded: what a reader opens, no tool writes unasked. */
+/** Paths that configure agents are guarded: tools cannot write to a path that a reader opens without approval. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -14,7 +14,7 @@ import { temporaryHome } from '#support/temporary-home.ts';
 
 const AGENT = '---\ndescription: D\n---\nHelp.\n';
 
-it('a write to a path that a reader opens asks in every mode but auto, where those of the user are denied', async () => {
+it("a write to a path that a reader opens requires approval in every mode but auto, where the user's paths are denied", async () => {
   const base = await temporaryHome();
   const [person, home, project] = [join(base, 'person'), join(base, 'home'), join(base, 'project')];
   const cwd = join(project, 'sub');
@@ -73,7 +73,7 @@ it('a write to a path that a reader opens asks in every mode but auto, where tho
     cwd,
     sessionDir: join(home, 'sessions/wd_x/session_x'),
     home: createServerHome(home),
-    // The whole disk belongs to the workspace: nothing asks only because it lies outside.
+    // The whole disk is the workspace, so that no path requires approval only because it is outside.
     additionalDirs: async () => [base],
     skillDirs: [],
   };

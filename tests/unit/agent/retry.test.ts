@@ -22,7 +22,7 @@ describe('retryDelay', () => {
     expect(retryDelay(failure(), 9, () => 0.5)).toBe(36_000);
   });
 
-  it('takes what the provider asks for as it is, however long', () => {
+  it('uses the delay that the provider requests unmodified, however long', () => {
     expect(retryDelay(failure(3000), 5, () => 1)).toBe(3000);
     expect(retryDelay(failure(600_000), 1, () => 1)).toBe(600_000);
     expect(retryDelay(failure(0), 1, () => 0)).toBe(500);
@@ -30,7 +30,7 @@ describe('retryDelay', () => {
 });
 
 describe('sleep', () => {
-  it('ends when its time is over', async () => {
+  it('resolves when its time is over', async () => {
     const clock = manualClock();
     let over = false;
     const waiting = sleep(2 ** 40, new AbortController().signal, clock).then(() => (over = true));
@@ -41,7 +41,7 @@ describe('sleep', () => {
     await waiting;
   });
 
-  it('ends at once with the reason of an abort, before or during it', async () => {
+  it('rejects immediately with the reason of an abort, before or during it', async () => {
     const clock = manualClock();
     const controller = new AbortController();
     const waiting = sleep(60_000, controller.signal, clock);

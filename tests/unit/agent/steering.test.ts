@@ -1,6 +1,6 @@
 /**
- * Steering at moments that no client can hit: a turn without a prompt, one that has just ended, is about to end or fails,
- * a server that died before a step took it.
+ * Steering at moments that no client can time: a turn without a prompt, one that has just ended, is about to end or
+ * fails, a server that crashed before a step took it.
  */
 import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { temporaryFolder } from '#support/session-logs.ts';
 
 type Talk = Awaited<ReturnType<typeof openTalk>>;
 
-/** An agent in a turn that waits for its first answer, which `answer` gives and `fail` refuses. */
+/** An agent in a turn that waits for its first answer; `answer` resolves it and `fail` rejects it. */
 async function runningTurn(begin: (talk: Talk) => void, features?: readonly Feature[]) {
   const { path, remove } = await temporaryFolder();
   onTestFinished(remove);
@@ -39,7 +39,7 @@ async function runningTurn(begin: (talk: Talk) => void, features?: readonly Feat
 
 const queuedOf = async ({ session }: Talk) => (await session.agents.main.prompts()).queued.map((one) => one.prompt_id);
 
-it('makes the first prompt that of a turn without one: it is shown as active and settled with it', async () => {
+it('makes the first prompt that of a turn without one: it is returned as active and settles with the turn', async () => {
   const { talk, answer } = await runningTurn(({ main }) =>
     main.context.request({ origin: { kind: 'system_trigger', name: 'test' }, messages: [] }),
   );
@@ -57,7 +57,7 @@ it('makes the first prompt that of a turn without one: it is shown as active and
   await talk.close();
 });
 
-it('loses no text when the server dies before a step takes it', async () => {
+it('loses no text when the server crashes before a step takes it', async () => {
   const { talk, answer, path } = await runningTurn((opened) => void opened.submit('go'));
   const steered = talk.submit('by the way', 'a smaller image');
   talk.session.agents.main.steer([steered]);
@@ -77,7 +77,7 @@ it('loses no text when the server dies before a step takes it', async () => {
   await talk.close();
 });
 
-it('is refused once the end of the turn is recorded; what waits runs in its old order', async () => {
+it('is refused after the end of the turn is recorded; waiting prompts run in their previous order', async () => {
   const { talk, answer } = await runningTurn((opened) => void opened.submit('go'));
   const { main } = talk.session.agents;
   const [p1, p2] = [talk.submit('one'), talk.submit('two')];
@@ -107,7 +107,7 @@ it('is refused once the end of the turn is recorded; what waits runs in its old 
   await talk.close();
 });
 
-it('enters the context of a turn that fails before a step takes it, on its last line', async () => {
+it('enters the context of a turn that fails before a step takes it, in its last journal line', async () => {
   const { talk, fail, requests } = await runningTurn((opened) => void opened.submit('go'));
   const steered = [talk.submit('one'), talk.submit('two')];
   talk.session.agents.main.steer(steered);
@@ -131,7 +131,7 @@ it('enters the context of a turn that fails before a step takes it, on its last 
   await talk.close();
 });
 
-it('keeps a turn going that is about to end: features are asked whether it may', async () => {
+it('continues a turn that is about to end: features were called before its end', async () => {
   let asked = () => {};
   let mayGo = () => {};
   const isAsked = new Promise<void>((resolve) => (asked = resolve));
@@ -159,7 +159,7 @@ it('keeps a turn going that is about to end: features are asked whether it may',
   await talk.close();
 });
 
-it('is taken by a turn that is aborted already but has not ended: its text stays in the context', async () => {
+it('is accepted by a turn that is aborted but has not ended: its text stays in the context', async () => {
   const { talk, answer, requests } = await runningTurn((opened) => void opened.submit('go'));
   const { main } = talk.session.agents;
   const waiting = talk.submit('by the way');

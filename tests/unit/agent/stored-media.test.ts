@@ -1,4 +1,4 @@
-/** What a model request makes of files that a session keeps. */
+/** Resolves stored media of a session for model requests. */
 import { mkdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -55,12 +55,12 @@ async function one(part: Part, model = sees): Promise<Part | undefined> {
 }
 const gifUrl = `data:image/gif;base64,${GIF.toString('base64')}`;
 
-it('messages without stored files are the same', async () => {
+it('messages without stored files are returned unchanged', async () => {
   const messages = [user({ type: 'text', text: 'a' }, { type: 'image_url', imageUrl: { url: gifUrl } })];
   expect(await reader.resolve(messages, { sessionDir: dir, model: sees, signal })).toBe(messages);
 });
 
-it('keeps the places of the parts and does not change what it was given', async () => {
+it('keeps the positions of the parts and does not change its input', async () => {
   await keep('f_a', GIF);
   const messages = [user({ type: 'text', text: 'a' }, image('f_a'), { type: 'text', text: 'b' })];
   const [resolved] = await reader.resolve(messages, { sessionDir: dir, model: sees, signal });
@@ -74,18 +74,18 @@ describe('an image', () => {
     expect(await one(image('f_a'))).toEqual({ type: 'image_url', imageUrl: { url: gifUrl } });
   });
 
-  it('stays in memory between requests', async () => {
+  it('is cached between requests', async () => {
     const path = await keep('f_a', GIF);
     await one(image('f_a'));
     await rm(path);
     expect(await one(image('f_a'))).toEqual({ type: 'image_url', imageUrl: { url: gifUrl } });
-    // Another session's is another one.
+    // The cache key contains the session.
     expect(await reader.resolve([user(image('f_a'))], { sessionDir: `${dir}/other`, model: sees, signal })).toEqual([
       user({ type: 'text', text: '[image unavailable: its file is gone]' }),
     ]);
   });
 
-  it('stays there no longer than there is room, the one used last longest', async () => {
+  it('is evicted from a full cache, the least recently used first', async () => {
     const paths: string[] = [];
     const large = Buffer.concat([GIF, Buffer.alloc(7 * 1024 * 1024)]);
     for (let n = 0; n < 8; n += 1) paths.push(await keep(`f_${n}`, large));
@@ -132,7 +132,7 @@ describe('a video', () => {
     );
   });
 
-  it('that a provider was given is named to that one alone', async () => {
+  it('that was uploaded to a provider is referenced only for that one', async () => {
     const given = (id: string): Part => ({ type: 'video_url', videoUrl: { url: `provider-file://${id}`, id } });
     expect(await one(given('known'))).toEqual(given('known'));
     expect(await one(given('other'))).toMatchObject({ type: 'text', text: expect.stringContaining('read it again') });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { callKey, canonicalJson, createRepeatGuard } from '#server/agent/calls/repeat-guard.ts';
 
-it('writes equal values as equal text, whatever the order of their keys', () => {
+it('serializes equal values to equal text, regardless of the order of their keys', () => {
   expect(canonicalJson({ b: [{ d: 1, c: null }], a: 'x' })).toBe('{"a":"x","b":[{"c":null,"d":1}]}');
   expect(callKey('Read', { a: 1, b: 2 })).toBe(callKey('Read', { b: 2, a: 1 }));
   expect(callKey('Read', { a: [1, 2] })).not.toBe(callKey('Read', { a: [2, 1] }));
@@ -21,7 +21,7 @@ it('reminds at 3, more strongly at 5, finally at 8, and stops from 12 on', () =>
   expect(verdicts.slice(11).every(({ stopTurn }) => stopTurn)).toBe(true);
 });
 
-it('begins anew after another call and in a new turn', () => {
+it('restarts the count after another call and in a new turn', () => {
   const guard = createRepeatGuard();
   for (const key of ['a', 'a', 'b', 'a', 'a']) expect(guard.count(key).reminder).toBeUndefined();
   guard.reset();

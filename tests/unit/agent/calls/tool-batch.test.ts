@@ -1,4 +1,4 @@
-/** How the calls of one response are run: order, conflicts, ends. Tools are stand-ins, journal and batch are real. */
+/** Runs the calls of one response: order, conflicts, ends. Tools are fakes, journal and batch are real. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { TurnAborted } from '#server/agent/errors.ts';
@@ -23,7 +23,7 @@ interface Step {
 }
 
 /**
- * A batch of calls `0`, `1`, … with these plans; `log` tells what began (`>n`), started (`+n`) and ended (`n` or `!n`).
+ * A batch of calls `0`, `1`, … with these plans; `log` lists what ran (`>n`), started (`+n`) and ended (`n` or `!n`).
  */
 async function batch(
   steps: Step[],
@@ -81,7 +81,7 @@ async function batch(
   return { outcome, log, results: { get: result } };
 }
 
-/** A result that comes when `open` is called. */
+/** A result that arrives when `open` is called. */
 function gate() {
   let open = () => {};
   const opened = new Promise<void>((resolve) => (open = resolve));
@@ -121,14 +121,14 @@ describe('scheduling', () => {
       { accesses: [file('/b', 'read')] },
     ]);
     await expect.poll(() => log.includes('>0') && log.includes('3')).toBe(true);
-    // When the first one begins to run beside the others is its own affair.
+    // The time at which the first one runs, concurrently with the others, is not determined.
     expect(log.filter((entry) => entry !== '>0')).toEqual(['+0', '+1', '+2', '+3', '>1', '1', '>3', '3']);
     first.open();
     await outcome;
     expect(log.slice(-3)).toEqual(['0', '>2', '2']);
   });
 
-  it('a failing call does not hold up those behind it', async () => {
+  it('a failing call does not block later ones', async () => {
     const broken = () => Promise.reject(new Error('broken'));
     const { outcome, log, results } = await batch([
       { accesses: [], run: broken },
@@ -146,9 +146,9 @@ describe('scheduling', () => {
   });
 });
 
-it('a call that breaks the turn lets the others end first', async () => {
+it('a call that breaks the turn lets the others settle first', async () => {
   const { open, run } = gate();
-  // What names instruction files stands outside the tool: its failure is the turn's.
+  // Finding instruction files is not part of the tool, so its failure is the turn's.
   const { outcome, log } = await batch([{ accesses: [file('/a', 'read')] }, { accesses: [file('/b', 'read')], run }], {
     nestedInstructions: () => Promise.reject(new Error('broken')),
   });
@@ -188,7 +188,7 @@ describe('results', () => {
     expect(results.get('0')?.output).toEqual(output);
   });
 
-  it('long text goes to a file, its head stays', async () => {
+  it('long text is spilled to a file, its beginning stays', async () => {
     const { outcome, results } = await batch([
       { accesses: [], run: () => Promise.resolve({ output: 'x'.repeat(50_001) }) },
     ]);
@@ -196,7 +196,7 @@ describe('results', () => {
     expect(results.get('0')?.output).toMatch(/^tool_name: Step\ntool_call_id: 0\noutput_size_chars: 50001\n/);
   });
 
-  it('one that asks to stop ends the turn, after the others', async () => {
+  it('a result with `stopTurn` stops the turn, after the others', async () => {
     const { outcome, log } = await batch([
       { accesses: [], run: () => Promise.resolve({ output: 'x', stopTurn: true }) },
       { accesses: [] },
@@ -207,7 +207,7 @@ describe('results', () => {
 });
 
 describe('an abort', () => {
-  it('gives every started call a result; one that ignores it is not waited for longer than 2 s', async () => {
+  it('gives every started call a result, and waits at most 2 s for a call that ignores it', async () => {
     const controller = new AbortController();
     const { outcome, log, results } = await batch(
       [{ accesses: [], run: () => new Promise(() => undefined) }, { accesses: [] }],
@@ -222,7 +222,7 @@ describe('an abort', () => {
     for (const id of ['0', '1']) expect(results.get(id)?.output).toMatch(/^Interrupted by user/);
   });
 
-  it('by the server is worded otherwise', async () => {
+  it('by the server has another text', async () => {
     const controller = new AbortController();
     const run = async ({ signal }: RunContext): Promise<ToolResult> => {
       controller.abort(new TurnAborted('server', 'stopping'));
@@ -234,7 +234,7 @@ describe('an abort', () => {
     expect(results.get('1')?.output).toMatch(/^Aborted/);
   });
 
-  it('while calls are still decided leaves the later ones without events', async () => {
+  it('during the decisions records no events for later calls', async () => {
     const controller = new AbortController();
     let decisions = 0;
     const { outcome, log } = await batch([{ accesses: [] }, { accesses: [] }, { accesses: [] }], {

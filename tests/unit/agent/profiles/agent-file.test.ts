@@ -1,4 +1,4 @@
-/** What an agent file may say, and what makes it no agent file. */
+/** Valid agent files, and the errors of invalid ones. */
 import { describe, expect, it } from 'vitest';
 import { parseAgentFile } from '#server/agent/profiles/agent-file.ts';
 
@@ -6,12 +6,12 @@ const file = (head: string, body = 'You help.') => `---\n${head}\n---\n${body}\n
 const parsed = (head: string, body?: string, name = 'of-the-file') => parseAgentFile(file(head, body), name);
 const plain = { name: 'of-the-file', description: 'D', override: false, tools: '*', template: 'You help.' };
 
-describe('is read', () => {
+describe('is parsed', () => {
   it('with the defaults', async () => {
     expect(await parsed('description: D')).toEqual(plain);
   });
 
-  it('with all its members', async () => {
+  it('with all members', async () => {
     const head = [
       'name: re-viewer2',
       'description: " D "',
@@ -34,7 +34,7 @@ describe('is read', () => {
     });
   });
 
-  it('of other systems: line ends and a byte order mark', async () => {
+  it('from other systems: line ends and a byte order mark', async () => {
     expect(
       await parseAgentFile(`\uFEFF${file('description: D\ntools: "*"\nsubagents: "*"').replaceAll('\n', '\r\n')}`, 'a'),
     ).toEqual({
@@ -77,12 +77,12 @@ describe('is refused', () => {
     await expect(parseAgentFile(source, 'of-the-file')).rejects.toThrow(message);
   });
 
-  it('when its own name is no name of an agent', async () => {
+  it('when its file name is no name of an agent', async () => {
     await expect(parseAgentFile(file('description: D'), 'Not a name')).rejects.toThrow('name');
   });
 });
 
-it('as deep as it may be is still read', async () => {
+it('the deepest nesting allowed is still parsed', async () => {
   const lines = [`a: ${'- '.repeat(29)}`, ...Array.from({ length: 100 }, (_, n) => `${' '.repeat(n + 1)}b:`)];
   for (const head of [
     `description: D\nx: ${'['.repeat(100)}${']'.repeat(100)}`,
@@ -99,7 +99,7 @@ it('as deep as it may be is still read', async () => {
   }
 });
 
-it('runs nothing, and changes nothing', async () => {
+it('executes no code and changes no prototype', async () => {
   const head = 'description: !!js/function "function () { throw 1 }"\ntools: !!js/regexp /x/';
   expect(await parsed(head).then(() => '', String)).not.toContain('1');
   await parsed('description: D\n__proto__: { polluted: true }\nconstructor: { prototype: { polluted: true } }');

@@ -1,4 +1,4 @@
-/** Profiles of files: where they are found, which of them counts, and what a hostile project cannot do. */
+/** Profiles of agent files: their folders, their priorities, and the limits of a hostile project. */
 import { execFileSync } from 'node:child_process';
 import { mkdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -68,7 +68,7 @@ const names = async () => [...(await look()).profiles.keys()].filter((name) => !
 const workspace = (...path: string[]) => project('.service-code', 'agents', ...path);
 
 describe('files', () => {
-  it('are found in all folders, and below them', async () => {
+  it('are found in all folders and their subfolders', async () => {
     extraDirs = [at('extra'), 'more', '~/mine'];
     await put(at('home', 'agents', 'a.md'), agent());
     await put(at('person', '.agents', 'agents', 'b.md'), agent());
@@ -80,7 +80,7 @@ describe('files', () => {
     expect(await names()).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g']);
   });
 
-  it('of other kinds, hidden ones and those too deep are left out', async () => {
+  it('of other kinds, hidden ones and those too deep are omitted', async () => {
     const deep = Array.from({ length: 7 }, (_, level) => `d${level}`);
     await put(workspace(...deep, 'eight.md'), agent());
     await put(workspace(...deep, 'd8', 'nine.md'), agent());
@@ -92,7 +92,7 @@ describe('files', () => {
     expect(await names()).toEqual(['eight']);
   });
 
-  it('that are broken are told of with their path, again only when they change', async () => {
+  it('that are broken yield a warning with their path, repeated only when they change', async () => {
     const path = await put(workspace('a.md'), 'nothing');
     for (let file = 0; file < 8; file += 1) await put(workspace(`b${file}.md`), 'nothing');
     const first = (await look()).warnings;
@@ -115,7 +115,7 @@ describe('files', () => {
     expect(await names()).toEqual(['a']);
   });
 
-  it('are read when they have changed, and looked at once in a while', async () => {
+  it('are read when they have changed, and checked once per `maxAgeMs`', async () => {
     const path = await put(workspace('a.md'), agent('name: one'));
     expect(await names()).toEqual(['one']);
     const first = await look();
@@ -134,8 +134,8 @@ describe('files', () => {
   });
 });
 
-describe('of several of a name', () => {
-  it('that of the project counts, then extra ones, then the own, then those that others bring', async () => {
+describe('of several with one name', () => {
+  it("the project's wins, then extra folders, then the user's, then added folders", async () => {
     extraDirs = [at('extra'), at('second')];
     const template = async () => (await look()).profiles.get('a')?.template;
     addedFolders = [{ path: at('plugin') }, { path: at('other-plugin') }];
@@ -156,7 +156,7 @@ describe('of several of a name', () => {
     expect(await template()).toBe('of its own folder');
   });
 
-  it('those that others bring come and go without a restart; a built-in one gives way to an override alone', async () => {
+  it('those of added folders appear and disappear without a restart; a built-in one is replaced only by an override', async () => {
     await put(at('plugin', 'b.md'), agent());
     await put(at('plugin', 'coder.md'), agent());
     await put(at('plugin', 'plan.md'), agent('override: true', 'Plan as the plugin says.'));
@@ -172,7 +172,7 @@ describe('of several of a name', () => {
     expect((await look()).profiles.get('plan')).toBe(builtinProfiles.get('plan'));
   });
 
-  it('a built-in one gives way only to an override, and hands on its subagents', async () => {
+  it('a built-in one is replaced only by an override, which inherits its subagents', async () => {
     const path = await put(workspace('agent.md'), agent('tools: Read'));
     const refused = await look();
     expect(refused.profiles.get('agent')).toBe(builtinProfiles.get('agent'));
@@ -192,7 +192,7 @@ describe('of several of a name', () => {
     expect((await look()).profiles.get('agent')?.subagents).toEqual([]);
   });
 
-  it('the main prompt of an untrusted project does not count; its other agents do', async () => {
+  it('the main prompt of an untrusted project is ignored; its other agents are not', async () => {
     const path = await put(workspace('agent.md'), agent('override: true', 'Mine.'));
     await put(workspace('coder.md'), agent('override: true', 'Code as we do.'));
     await put(workspace('new.md'), agent());
@@ -250,7 +250,7 @@ describe('of several of a name', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('SYSTEM.md takes the place of the main prompt alone, unless it is blank', async () => {
+  it('SYSTEM.md replaces only the main prompt, unless it is blank', async () => {
     const main = async () => (await look()).profiles.get('agent');
     const path = await put(at('home', 'SYSTEM.md'), ' \n');
     expect(await main()).toBe(builtinProfiles.get('agent'));
@@ -260,7 +260,7 @@ describe('of several of a name', () => {
     expect(await main()).toBe(builtinProfiles.get('agent'));
   });
 
-  it('SYSTEM.md that cannot be read is left out, which is logged', async () => {
+  it('SYSTEM.md that cannot be read is omitted, which is logged', async () => {
     const path = await put(at('home', 'SYSTEM.md'), 'x'.repeat(AGENT_FILE_BYTES + 1));
     expect((await look()).profiles.get('agent')).toBe(builtinProfiles.get('agent'));
     expect(logged).toEqual([{ path, err: expect.any(Error) }]);
@@ -295,7 +295,7 @@ describe('a hostile project', () => {
     expect(reads).toEqual([project('more', 'a.md')]);
   });
 
-  it('or plugin cannot link out of what it was installed as', async () => {
+  it('or plugin cannot link to files outside of its installation', async () => {
     await mkdir(at('plugin', 'agents'), { recursive: true });
     await symlink(at('secrets', 'key.md'), at('plugin', 'agents', 'a.md'));
     await put(at('plugin', 'agents', 'b.md'), agent());
@@ -303,7 +303,7 @@ describe('a hostile project', () => {
     expect(await names()).toEqual(['b']);
   });
 
-  it('may link within itself, and in circles', async () => {
+  it('may contain links to its own files, and cycles', async () => {
     await put(project('docs', 'a.md'), agent());
     await symlink(project('docs', 'a.md'), workspace('a.md'));
     await symlink(workspace(), workspace('self'));
@@ -312,7 +312,7 @@ describe('a hostile project', () => {
     expect(await names()).toEqual(['a']);
   });
 
-  it('cannot hold anybody up with what is no file, or with too much', async () => {
+  it('cannot block with irregular files, or with too many or too large ones', async () => {
     execFileSync('mkfifo', [workspace('pipe.md')]);
     await put(workspace('large.md'), agent('', 'x'.repeat(AGENT_FILE_BYTES)));
     await put(workspace('largest.md'), agent('', 'x'.repeat(20 * AGENT_FILE_BYTES)));
@@ -331,7 +331,7 @@ it('an extra folder of the user may link to any path', async () => {
   expect(await names()).toEqual(['a']);
 });
 
-it('the own folders may link to where they like', async () => {
+it("the user's folders may link to any path", async () => {
   await put(at('dotfiles', 'a.md'), agent());
   await mkdir(at('home', 'agents'), { recursive: true });
   await symlink(at('dotfiles', 'a.md'), at('home', 'agents', 'a.md'));

@@ -17,7 +17,7 @@ async function tree(...paths: string[]): Promise<string> {
 const numbered = (n: number, name: (i: string) => string) =>
   Array.from({ length: n }, (_, i) => name(String(i).padStart(2, '0')));
 
-it('shows two levels, directories first, hidden directories closed', async () => {
+it('lists two levels, directories first, hidden directories not expanded', async () => {
   const root = await tree(
     'src/',
     'src/deep/',
@@ -34,7 +34,7 @@ it('shows two levels, directories first, hidden directories closed', async () =>
   );
 });
 
-it('counts what it leaves out: 30 entries, 10 of a child', async () => {
+it('counts omitted entries: more than 30, or 10 of a child', async () => {
   const root = await tree('dir/', ...numbered(12, (i) => `dir/${i}`), ...numbered(31, (i) => `file-${i}`));
   const lines = (await listDirectory(root, createLocalRuntime())).split('\n');
   expect(lines[0]).toBe('dir/');
@@ -44,7 +44,7 @@ it('counts what it leaves out: 30 entries, 10 of a child', async () => {
   expect(lines.at(-1)).toBe('... 2 more');
 });
 
-it('says nothing of what it cannot read', async () => {
+it('omits what it cannot read', async () => {
   const root = await tree('empty/');
   await symlink(join(root, 'nowhere'), join(root, 'dangling'));
   expect(await listDirectory(root, createLocalRuntime())).toBe('empty/\ndangling');

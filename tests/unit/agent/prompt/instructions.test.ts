@@ -36,7 +36,7 @@ function looks(): Record<string, number> {
   return counted;
 }
 
-test('a directory is looked at once a second, whoever asks; a file is read again when it has changed', async () => {
+test('a directory is checked once a second for all callers; a file is read again when it has changed', async () => {
   await put('/work/.git/HEAD', '');
   await put('/work/AGENTS.md', 'one');
   const files = open();
@@ -62,7 +62,7 @@ test('a directory is looked at once a second, whoever asks; a file is read again
   expect(await files.read('/work')).toEqual({ text: '', paths: [], warnings: [] });
 });
 
-test('a file that cannot be read is named in a warning and tried again', async () => {
+test('a file that cannot be read is listed in a warning and tried again', async () => {
   await put('/work/AGENTS.md', 'text');
   const files = open();
   const { readFile } = runtime;
@@ -72,7 +72,7 @@ test('a file that cannot be read is named in a warning and tried again', async (
   expect(await files.read('/work')).toMatchObject({ paths: ['/work/AGENTS.md'], warnings: [] });
 });
 
-test('a pipe is named in a warning, never opened, and a nested one is not reported to the model', async () => {
+test('a pipe is listed in a warning, never opened, and a nested one is not reported to the model', async () => {
   await put('/work/.git/HEAD', '');
   await put('/work/agents.md', 'small');
   await mkdir(join(root, 'work/sub'));

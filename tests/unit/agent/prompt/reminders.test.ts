@@ -8,7 +8,7 @@ const day = (n: number) => new Date(2030, 0, n, 12);
 const variants = (messages: ContextMessage[]) =>
   messages.map(({ origin }) => (origin?.kind === 'injection' ? origin.variant : undefined));
 
-it('is a user message that clients can tell by its origin', () => {
+it('is a user message that clients distinguish by its origin', () => {
   expect(reminder('goal', 'Go.', { a: 1 })).toEqual({
     role: 'user',
     content: [{ type: 'text', text: '<system-reminder>\nGo.\n</system-reminder>' }],
@@ -24,7 +24,7 @@ describe('the date', () => {
     expect(localDate(new Date(2030, 10, 25, 0, 0, 0))).toBe('2030-11-25');
   });
 
-  it('is told first, then when it changes, and again when the reminder is gone', () => {
+  it('is disclosed first, then when it changes, and again when the reminder was removed', () => {
     const history: ContextMessage[] = [user('Hi')];
     const step = (n: number) => {
       const said = stepReminders(history, { now: day(n), mode: 'manual' });
@@ -38,7 +38,7 @@ describe('the date', () => {
 });
 
 describe('the permission mode', () => {
-  it('is told when auto begins and when it ends', () => {
+  it('is disclosed when auto starts and when it ends', () => {
     const history = stepReminders([], { now: day(1), mode: 'manual' });
     const modes: PermissionMode[] = ['manual', 'yolo', 'auto', 'auto', 'yolo', 'manual', 'auto', 'manual'];
     const said = modes.map((mode) => {
@@ -51,7 +51,7 @@ describe('the permission mode', () => {
 });
 
 describe('an interruption', () => {
-  it('is told once, unless something real came after', () => {
+  it('is disclosed a single time, unless another message came after it', () => {
     const [said] = interruptionReminder([user('Hi')]);
     if (!said) throw new Error('no reminder');
     expect(interruptionReminder([user('Hi'), said])).toEqual([]);
