@@ -1,4 +1,4 @@
-/** What features there are, in the order in which their records stand where several share a line. */
+/** All features. Where several append to the same line, their records follow this order. */
 import type { Feature } from '#server/agent/feature.ts';
 import { btw } from './btw/btw.ts';
 import { compaction } from './compaction/compaction.ts';
