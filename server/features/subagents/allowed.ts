@@ -9,7 +9,7 @@ const DELEGATING = ['Agent', 'AgentSwarm'];
 const delegates = ({ tools, disallowedTools = [] }: Profile) =>
   DELEGATING.some((name) => (tools === '*' || tools.includes(name)) && !disallowedTools.includes(name));
 
-/** By name, in the order of the profiles. Those that start agents themselves must be named one by one. */
+/** The allowed profiles by name, in their order. Profiles that start agents themselves must be listed by name. */
 export function allowedProfiles(session: SessionContext, callerId: string): Profiles {
   const { bound } = readContext(session.log.state.context, callerId);
   const declared = bound?.subagents ?? mainProfile.subagents ?? [];
@@ -20,7 +20,7 @@ export function allowedProfiles(session: SessionContext, callerId: string): Prof
   return new Map([...session.services.profiles(session)].filter(([, profile]) => may(profile)));
 }
 
-/** Why this agent cannot be resumed by the caller, or nothing. */
+/** Why the caller cannot resume this agent; undefined if it can. */
 export function resumeProblem({ log }: SessionContext, callerId: string, agentId: string): string | undefined {
   const { status, activity } = log.state;
   const birth = status.agents.get(agentId)?.birth;

@@ -1,4 +1,4 @@
-/** The subagents that the main agent's newest turn waited for, in this life of the session. */
+/** The subagents that the main agent's newest turn waited for, since the session was last loaded. */
 import { defineFeatureProjection } from '#server/journal/projections/feature-projection.ts';
 import type { EventRecord, JournalRecord } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
@@ -8,9 +8,9 @@ import type { SnapshotSubagent } from '#schema/subagent.ts';
 export type ForegroundRun = Omit<SnapshotSubagent, 'session_id'>;
 
 export interface ForegroundRuns {
-  /** Processes that the main agent has lived in. */
+  /** Number of processes that have run the main agent. */
   lives: number;
-  /** By agent, in the order of their starts. */
+  /** By agent id, in start order. */
   runs: Map<string, ForegroundRun>;
 }
 
@@ -80,7 +80,7 @@ function apply(state: ForegroundRuns, record: JournalRecord, t: number): void {
       end(state, record.subagentId, 'failed', record.error, t);
       break;
     case 'task.started':
-      // Moved to the background: from here on it is shown as a task.
+      // Moved to the background: from this record on it is listed as a task.
       if (record.info.kind === 'agent' && record.info.agentId !== undefined) state.runs.delete(record.info.agentId);
       break;
   }

@@ -1,4 +1,4 @@
-/** One run of a subagent, from its task to its last message: what its caller waits for, or is notified of. */
+/** Runs one subagent from its task to its last message, which is returned to the caller or sent as a notification. */
 import type { Agent } from '#server/agent/agent.ts';
 import type { AgentContext, SessionContext, TurnRequest } from '#server/agent/context.ts';
 import { TurnAborted } from '#server/agent/errors.ts';
@@ -16,13 +16,13 @@ import type { ContextMessage, ErrorPayload, Origin, TokenUsage } from '#schema/e
 import { CONTINUATION, NO_TEXT, TRUNCATED } from './texts.ts';
 
 const ORIGIN: Origin = { kind: 'system_trigger', name: 'subagent' };
-/** Of the last message; the call's own result has all of it. */
+/** Limit for the last message in the record; the call's result contains all of it. */
 const RECORDED_CHARS = 65_536;
 const RATE_LIMIT: ModelErrorCode = 'provider.rate_limit';
 const RETRY_ORIGIN: Origin = { kind: 'retry', trigger: 'rate_limit' };
 const SUBAGENT_ENDED = 'subagent ended';
 
-/** How a run ended; `stopped` was asked for. */
+/** How a run ended; `stopped` means on request. */
 export type RunEnd =
   { status: 'completed'; summary: string } | { status: 'failed'; error: string } | { status: 'stopped'; error: string };
 
@@ -30,26 +30,26 @@ export interface RunDeps {
   session: SessionContext;
   caller: AgentContext;
   child: Agent;
-  /** Name of the child's profile, and what there is of it. */
+  /** Name of the child's profile, and the profile if it still exists. */
   name: string;
   profile: Pick<Profile, 'summary' | 'taskContext'> | undefined;
-  /** Ends the run; its reason is a `TurnAborted`. */
+  /** Cancels the run; its reason is a `TurnAborted`. */
   signal: AbortSignal;
-  /** Records of the end of what the run is part of, for the line that tells of its own. */
+  /** Returns the records that end the enclosing task; they are appended on the same line as the run's end. */
   finish?(end: TaskEnd): Draft[];
   /**
-   * The provider had no room for a request: resolves when the agent may go on where it stands, false when it may not.
-   * Without it a request is made again as in any turn.
+   * Called when the provider rate limited a request: resolves to whether the agent may continue.
+   * Without it requests are retried as in any turn.
    */
   limited?(error: ErrorPayload): Promise<boolean>;
 }
 
-/** Runs the task and records its end. `spawned` is recorded already. */
+/** Runs the task and records its end. The caller has recorded `spawned`. */
 export async function runSubagent(prompt: string, deps: RunDeps): Promise<{ end: RunEnd; taskEnd: TaskEnd }> {
   const { session, caller, child, name } = deps;
   const before = usageOf(child.context);
   const end = await turns(prompt, deps).catch((error: unknown): RunEnd => failure(error));
-  // What it left running ends with it; nobody waits for that.
+  // Tasks that the subagent left running are stopped without waiting for them.
   session.tasks
     .endAgent(child.id, SUBAGENT_ENDED)
     .catch((error: unknown) => session.report(`tasks of ${child.id} could not be stopped`, error));
@@ -81,7 +81,7 @@ function endDraft(
   return event(callerId, 'subagent.failed', { subagentId, error: text }, x);
 }
 
-/** The task, and once more where the answer says too little. */
+/** Runs the task, and prompts for more while the answer is shorter than the profile's minimum. */
 async function turns(prompt: string, deps: RunDeps): Promise<RunEnd> {
   const { session, child, name, profile, signal } = deps;
   const { minChars = 0, retries = 0 } = profile?.summary ?? {};
@@ -101,7 +101,7 @@ async function turns(prompt: string, deps: RunDeps): Promise<RunEnd> {
   }
 }
 
-/** A turn, and for as long as the provider has no room for it another that goes on with it. */
+/** Runs a turn; as long as it ends with a rate limit, another turn continues it. */
 async function turnWithRetries(request: TurnRequest, { child, signal, limited }: RunDeps): Promise<TurnEnd> {
   if (!limited) return child.runTurn(request, signal);
   const givesUpOn = [RATE_LIMIT];
@@ -143,7 +143,7 @@ async function instruction({ log }: SessionContext, text: string): Promise<TurnR
   return { origin: ORIGIN, promptId, ...(await log.store({ prompt: text, messages: [message] })) };
 }
 
-/** The signal of a task's turns: as the task's, with the reason that a turn is told. */
+/** Derives the signal of the task's turns from the task's signal, with a `TurnAborted` as its reason. */
 export function turnSignal(task: AbortSignal, callerReason: () => unknown) {
   const controller = new AbortController();
   const onAbort = () => controller.abort(abortReason(task.reason, callerReason()));
@@ -157,7 +157,7 @@ function abortReason(stop: TaskStop, callerReason: unknown): TurnAborted {
   return new TurnAborted(stop.by === 'user' ? 'user' : 'server', stop.reason);
 }
 
-/** The newest text that the agent wrote in these turns. */
+/** The newest text that the agent wrote since `firstTurn`; empty if there is none. */
 async function lastText({ state, log }: AgentContext, firstTurn: number): Promise<string> {
   const { entries } = state();
   for (const { message, turnId = -1 } of entries.toReversed()) {

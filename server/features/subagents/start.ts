@@ -1,4 +1,4 @@
-/** How a subagent starts: on which model, and with which conversation. What tools that start some offer of it, too. */
+/** How a subagent starts: its model, its conversation, and the options that tools offer for both. */
 import { z } from 'zod';
 import type { Agent } from '#server/agent/agent.ts';
 import type { AgentChange, SessionContext } from '#server/agent/context.ts';
@@ -11,21 +11,21 @@ import { CALLERS_MODEL, subagentPool, type SubagentPool } from '#server/models/s
 import { ToolInputError } from '#server/tools/tool.ts';
 import { FORK_NOTICE } from './texts.ts';
 
-/** What a call says of the start. */
+/** Start options that a call requests. */
 export interface WantedStart {
   fork?: boolean | undefined;
   /** An alias of the pool, or `primary`. */
   model?: string | undefined;
 }
 
-/** What calls may say of it now. */
+/** Start options that are available now. */
 export interface StartOptions {
   readonly fork: boolean;
-  /** Aliases and what the user says of them; absent where there is nothing to choose. */
+  /** Aliases and the user's hints for them; absent without a choice of models. */
   readonly models?: ReadonlyMap<string, string>;
 }
 
-/** A pool that cannot be used offers nothing; a call is told why. */
+/** An invalid pool offers no models; a call then fails with the reason. */
 export function startOptions({ config }: Pick<SessionContext, 'config'>): StartOptions {
   const fork = config.resolveFlags().subagent_fork;
   try {
@@ -36,7 +36,7 @@ export function startOptions({ config }: Pick<SessionContext, 'config'>): StartO
   }
 }
 
-/** Whether tools are told the same with both. */
+/** Whether both render to the same tool description. */
 export const sameOptions = (one: StartOptions, other: StartOptions): boolean =>
   one.fork === other.fork && modelLines(one) === modelLines(other);
 
@@ -57,7 +57,7 @@ type StartShape = z.ZodRawShape & typeof startParameters;
 
 const told = new WeakMap<z.ZodObject<StartShape>, Map<string, z.ZodObject>>();
 
-/** What models are told of these parameters: not those that there is no use for. Equal options give the same object. */
+/** The parameters that models receive, without those that have no use. Memoized: equal options give the same object. */
 export function toldParameters(parameters: z.ZodObject<StartShape>, { fork, models }: StartOptions): z.ZodObject {
   const known = told.get(parameters) ?? new Map<string, z.ZodObject>();
   told.set(parameters, known);
@@ -77,10 +77,7 @@ export function modelLines({ models }: StartOptions): string {
   );
 }
 
-/**
- * Model and effort of a new subagent of this agent; a call that asks for what it cannot have is told so by a
- * `ToolInputError`.
- */
+/** Model and effort of a new subagent of this agent. Throws `ToolInputError` for a model that it cannot have. */
 export function startModel(
   { log, config }: Pick<SessionContext, 'log' | 'config'>,
   callerId: string,
@@ -110,8 +107,8 @@ function usablePool(config: SessionContext['config']): SubagentPool | undefined 
 }
 
 /**
- * Gives a new agent its profile, its model and, with `fork`, its caller's conversation as it is now. The one way in which
- * every subagent starts. Throws `ToolInputError` as `startModel`.
+ * Binds a new agent to its profile, its model and, with `fork`, a copy of its caller's present conversation. Every
+ * subagent starts by this function. Throws `ToolInputError` like `startModel`.
  */
 export async function bindSubagent(
   { log, config }: Pick<SessionContext, 'log' | 'config'>,

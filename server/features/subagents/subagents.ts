@@ -1,4 +1,4 @@
-/** Subagents: agents that work on a task for another one, and report with their last message. */
+/** Subagents: agents that work on a task for another agent, and report with their last message. */
 import type { Agent } from '#server/agent/agent.ts';
 import type { SessionContext } from '#server/agent/context.ts';
 import type { Feature, LiveFeature } from '#server/agent/feature.ts';
@@ -19,33 +19,36 @@ import { backgroundText, completedText, failedText, interruptedText, type Subage
 import { createAgentTool, type AgentRequest } from './tool.ts';
 import { subagentsTranscript } from './transcript.ts';
 
-/** What tools that start subagents are told with. */
+/** The profiles and options that descriptions of subagent tools are rendered from. */
 export interface SubagentOffer {
-  /** Those that the main agent may start. */
+  /** Profiles that the main agent may start. */
   profiles: Profiles;
   options: StartOptions;
 }
 
-/** An agent that works for another one: a new one, or with `resume` one that goes on. */
+/** An agent that works for another one: a new one, or with `resume` an existing one. */
 export interface ChildRequest {
   purpose: 'task' | 'swarm';
   profile: string;
   resume?: string | undefined;
   start: WantedStart;
-  /** Shown beside the id of a new one. */
+  /** Displayed with the id of a new agent. */
   label?: string | undefined;
 }
 
-/** What other features start subagents with. */
+/** The interface by which other features start subagents. */
 export interface Subagents extends LiveFeature {
-  /** The same object for as long as nothing of it changes. */
+  /** Memoized: the same object until the profiles or options change. */
   offer(): SubagentOffer;
   allowed(callerId: string): Profiles;
   /** Profile of an agent that the caller may resume. Throws `ToolInputError`. */
   resumable(callerId: string, agentId: string): string;
   /** Throws `ToolInputError` when a subagent of the caller cannot start like that. */
   checkStart(callerId: string, start: WantedStart): void;
-  /** The agent for as long as the work goes on. The session must be claimed. Throws 50003, and a type that is gone. */
+  /**
+   * Runs `work` with the agent, which stays loaded until it settles. The session must be claimed. Throws
+   * `persistence.failure`, and an error for a type that no longer exists.
+   */
   withChild<T>(request: ChildRequest, callerId: string, work: (child: Agent) => Promise<T>): Promise<T>;
 }
 
@@ -70,7 +73,7 @@ function open(session: SessionContext): Subagents {
   const allowed = (callerId: string) => allowedProfiles(session, callerId);
   const checkStart = (callerId: string, start: WantedStart) => void startModel(session, callerId, start);
 
-  /** The tool as it is told now; the same object for as long as nothing of it changes. */
+  /** The Agent tool with its current description; the same object until that changes. */
   function tools(): readonly Tool[] {
     const now = offer();
     if (told?.offer !== now) {
@@ -91,7 +94,7 @@ function open(session: SessionContext): Subagents {
   async function run(request: AgentRequest, context: RunContext): Promise<ToolResult> {
     const { resume } = request;
     if (resume === undefined) return runAsTask(request, context);
-    // Another call of the same response may have been faster.
+    // Another call of the same response may already be resuming it.
     resumable(context.agentId, resume);
     resuming.add(resume);
     try {
@@ -173,7 +176,7 @@ function open(session: SessionContext): Subagents {
     const permission = caller.config.permission ?? services.defaultPermission();
     if (request.resume !== undefined) {
       return agents.use(request.resume, async (child) => {
-        // It may do what its caller may do now.
+        // The agent gets its caller's present permission mode.
         await child.context.config.change({ permission });
         return work(child);
       });
@@ -188,7 +191,7 @@ function open(session: SessionContext): Subagents {
     });
   }
 
-  /** The task runs, and everybody is told whose it is. */
+  /** Marks the task as started and appends `subagent.spawned` and `subagent.started`. */
   function begin(request: AgentRequest, context: RunContext, child: Agent, task: RunningTask): void {
     const { description, background, profile } = request;
     const { agentId: callerId, toolCallId: parentToolCallId } = context;
@@ -215,7 +218,7 @@ function open(session: SessionContext): Subagents {
       event(callerId, 'subagent.started', { subagentId: child.id }),
     ];
     task.started(() => members, { behind: spawned });
-    // Of a task that is waited for, nothing else is recorded.
+    // For a foreground task, `started` records nothing else.
     if (!background) log.append(spawned);
   }
 
@@ -228,14 +231,14 @@ function open(session: SessionContext): Subagents {
     tools,
     snapshot() {
       const now = foregroundRuns.of(log.state.features);
-      // What an earlier process left is history.
+      // Runs of an earlier process are not part of the snapshot.
       if (now.lives === lives) return {};
       return { subagents: [...now.runs.values()].map((run) => ({ ...run, session_id: session.id })) };
     },
   };
 }
 
-/** What the agent runs with, as its beginning tells it. */
+/** Model and effort of the agent, as its spawn record contains them. */
 export function modelFactsOf({ context }: Agent): { model?: string; thinkingEffort?: string } {
   const { model, thinkingEffort } = context.state().config;
   return {

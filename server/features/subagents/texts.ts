@@ -1,4 +1,4 @@
-/** What the model is told of a subagent: that it runs, what it found, why it failed. */
+/** Texts about a subagent that the model receives: that it runs, what it found, why it failed. */
 
 export interface SubagentFacts {
   agentId: string;
@@ -10,14 +10,14 @@ const head = ({ agentId, profile }: SubagentFacts) => [`agent_id: ${agentId}`, `
 const resumeHint = (agentId: string) =>
   `resume_hint: It keeps its conversation. Call Agent with resume "${agentId}" and a prompt to let it go on.`;
 
-/** The result of a call that waited for it. */
+/** The result of a call that waited for the subagent. */
 export const completedText = (facts: SubagentFacts, summary: string): string =>
   [...head(facts), 'status: completed', '', '[summary]', summary].join('\n');
 
 export const failedText = (facts: SubagentFacts, error: string, resumable: boolean): string =>
   [...head(facts), 'status: failed', ...(resumable ? [resumeHint(facts.agentId)] : []), '', error].join('\n');
 
-/** The result of a call that was cut short by a person. */
+/** The result of a call that the user interrupted. */
 export const interruptedText = (facts: SubagentFacts): string =>
   [...head(facts), 'status: cancelled', '', 'Interrupted by user'].join('\n');
 
@@ -26,7 +26,7 @@ export interface BackgroundFacts extends SubagentFacts {
   description: string;
 }
 
-/** The result of a call that does not wait, or no longer; the first line is read by clients. */
+/** The result of a call that does not wait, or no longer does; clients parse the first line. */
 export function backgroundText(facts: BackgroundFacts, detached: boolean): string {
   return [
     `task_id: ${facts.taskId}`,
@@ -42,11 +42,11 @@ export function backgroundText(facts: BackgroundFacts, detached: boolean): strin
   ].join('\n');
 }
 
-/** Asks for more where the last message says too little. */
+/** Requests more when the last message is too short. */
 export const CONTINUATION = `Your last message is all that the agent which gave you the task will see, and it is very short. Write the complete result now:
 what you did or found, where, what you checked, and what is left open. Do not begin anything new.`;
 
-/** In front of the task of a subagent that begins with its caller's conversation. */
+/** Precedes the task of a subagent that starts with its caller's conversation. */
 export const FORK_NOTICE = `You are a subagent now. What stands above is a copy of the conversation of the agent that started you; it goes on without you and
 sees only your last message. Do the task below, and do not go on with anything else from above.`;
 

@@ -1,4 +1,4 @@
-/** Agent: a task handed to another agent, which the call waits for or leaves to the background. */
+/** Agent: delegates a task to another agent; the call waits for it or runs it in the background. */
 import { z } from 'zod';
 import { cutText } from '#server/bounded-text.ts';
 import type { Profiles } from '#server/agent/profile.ts';
@@ -39,7 +39,7 @@ const parameters = z.object({ ...base, ...startParameters });
 
 export type AgentArguments = z.output<typeof parameters>;
 
-/** A call whose arguments fit. */
+/** A validated call. */
 export interface AgentRequest {
   prompt: string;
   description: string;
@@ -51,16 +51,16 @@ export interface AgentRequest {
 }
 
 export interface AgentToolDeps {
-  /** Those that the caller may start. */
+  /** Profiles that the caller may start. */
   allowed(callerId: string): Profiles;
   /** Profile of an agent that the caller may resume. Throws `ToolInputError`. */
   resumable(callerId: string, agentId: string): string;
-  /** Throws `ToolInputError` when a subagent of the caller cannot start like that. */
+  /** Throws `ToolInputError` when the caller cannot start a subagent with these options. */
   checkStart(callerId: string, start: WantedStart): void;
   run(request: AgentRequest, context: RunContext): Promise<ToolResult>;
 }
 
-/** Makes the tool as it is told while there are these profiles and options. */
+/** Creates the tool; its description lists these profiles and options. */
 export function createAgentTool(profiles: Profiles, options: StartOptions, deps: AgentToolDeps): Tool {
   return defineTool({
     name: AGENT_TOOL,

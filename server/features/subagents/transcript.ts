@@ -1,4 +1,4 @@
-/** Subagents in the transcript of their caller: each run is a task, named by the call that began it. */
+/** Subagents in the transcript of their caller: each run is a task, attached to the call that started it. */
 import type { EventRecord } from '#server/journal/records.ts';
 import { findTool, toolOps, type AgentTranscript } from '#server/transcript/agent-transcript.ts';
 import type { HeldOp, HeldState } from '#server/transcript/reducer/state.ts';
@@ -9,7 +9,7 @@ type HeldTask = HeldState['tasks'] extends Map<string, infer Task> ? Task : neve
 
 function spawned(agent: AgentTranscript, record: EventRecord<'subagent.spawned'>, t: number): HeldOp[] {
   const { subagentId, parentToolCallId, description, runInBackground, swarmIndex, taskId } = record;
-  // Members of a swarm are no tasks of their own: their row goes on when they do.
+  // Members of a swarm are no separate tasks: resuming one continues its row.
   const id = taskId ?? subagentId;
   const known = agent.state.tasks.get(id);
   const begun = known?.state === 'running' ? known : undefined;
@@ -35,7 +35,7 @@ function spawned(agent: AgentTranscript, record: EventRecord<'subagent.spawned'>
   ];
 }
 
-/** The run of the agent that goes on, if one does. */
+/** The agent's running task, if it has one. */
 function runOf({ state }: AgentTranscript, subagentId: string): HeldTask | undefined {
   return [...state.tasks.values()].findLast((task) => task.agentId === subagentId && task.state === 'running');
 }
@@ -56,7 +56,7 @@ function completed(agent: AgentTranscript, record: EventRecord<'subagent.complet
 function failed(agent: AgentTranscript, { subagentId, error, x }: EventRecord<'subagent.failed'>, t: number): HeldOp[] {
   const task = runOf(agent, subagentId);
   if (!task) return [];
-  // How a background task was stopped, its own end says.
+  // The end of a background task records how it was stopped.
   if (x?.aborted && task.detached) return [{ op: 'task.upsert', task: { ...task, error } }];
   const state = x?.aborted ? ('killed' as const) : ('failed' as const);
   return [{ op: 'task.upsert', task: { ...task, state, endedAt: iso(t), error } }];
