@@ -1,4 +1,4 @@
-/** What the user does with the goal: sets one, pauses it, lets it go on, takes it away. */
+/** The user's operations on the goal: set, pause, resume, cancel. */
 import { randomUUID } from 'node:crypto';
 import type { AgentContext } from '#server/agent/context.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
@@ -12,7 +12,10 @@ import { cleared, created, moved } from './records.ts';
 import { cancelledReminder } from './reminders.ts';
 import { endTurn, type GoalWork } from './work.ts';
 
-/** Sets a goal; no turn begins. Throws 40913, 40917, 40918, 50003. */
+/**
+ * Sets a goal; no turn starts. Throws `goal.objective_empty`, `goal.objective_too_long`, `goal.already_exists`,
+ * `persistence.failure`.
+ */
 export function setGoal(work: GoalWork, agent: AgentContext, text: string): void {
   const objective = text.trim();
   if (objective === '') throw new ServiceError('goal.objective_empty', 'the objective of a goal must not be empty');
@@ -24,7 +27,7 @@ export function setGoal(work: GoalWork, agent: AgentContext, text: string): void
   work.write(agent, [created(newGoal(randomUUID(), objective, undefined))]);
 }
 
-/** Throws 40914, 40915, 50003. */
+/** Throws `goal.not_found`, `goal.status_invalid`, `persistence.failure`. */
 export function controlGoal(
   work: GoalWork,
   agent: AgentContext,
@@ -48,7 +51,7 @@ function pause(work: GoalWork, agent: AgentContext, goal: Goal): void {
 
 function resume(work: GoalWork, agent: AgentContext, goal: Goal): void {
   if (goal.status === 'active') {
-    // The end of a turn that was cancelled would pause it.
+    // Otherwise the end of a turn that is being cancelled would pause the goal.
     work.resumed = drivenTurn(work.state()) !== undefined && agent.session.agents.main.cancelling;
     return;
   }
@@ -60,7 +63,7 @@ function cancel(work: GoalWork, agent: AgentContext): void {
   const { turn } = work.state();
   const driven = drivenTurn(work.state());
   agent.config.create();
-  // What runs tells its model at the next step, or with its end.
+  // A running turn gets the reminder at its next step or its end.
   const told = turn ? [] : [entering(MAIN_AGENT, [cancelledReminder()], { cause: 'reminder' })];
   work.write(agent, [cleared(), ...told]);
   if (driven) endTurn(agent.session, 'the goal was cancelled');

@@ -1,9 +1,9 @@
-/** A goal: what it has used, what it may use, and what of that is reached. */
+/** A goal with its usage, its budgets and the budgets that are reached. */
 import type { Goal } from '#schema/events/modes.ts';
 
 /** Characters of an objective, trimmed, and of a completion criterion. */
 export const GOAL_CHARS = 4000;
-/** Share of a budget from which on the model is told to come to an end. */
+/** Share of a budget from which the reminder advises the model to finish. */
 const NEARLY_USED = 0.75;
 
 export type GoalUsage = Pick<Goal, 'turnsUsed' | 'tokensUsed' | 'wallClockMs'>;
@@ -11,7 +11,7 @@ export type GoalBudgets = Pick<Goal['budget'], 'turnBudget' | 'tokenBudget' | 'w
 
 const NO_BUDGETS: GoalBudgets = { tokenBudget: null, turnBudget: null, wallClockBudgetMs: null };
 
-/** An active goal that nothing was done for. */
+/** An active goal without usage. */
 export function newGoal(goalId: string, objective: string, completionCriterion: string | undefined): Goal {
   const unused: GoalUsage = { turnsUsed: 0, tokensUsed: 0, wallClockMs: 0 };
   return {
@@ -24,19 +24,19 @@ export function newGoal(goalId: string, objective: string, completionCriterion: 
   };
 }
 
-/** The same goal after more use. */
+/** Returns the goal with more usage. */
 export function withUsage(goal: Goal, more: Partial<GoalUsage>): Goal {
   const used = { ...goal, ...more };
   return { ...used, budget: budgetOf(used, used.budget) };
 }
 
-/** The same goal with other budgets; those that are not named stay. */
+/** Returns the goal with other budgets; unnamed ones are unchanged. */
 export const withBudgets = (goal: Goal, budgets: Partial<GoalBudgets>): Goal => ({
   ...goal,
   budget: budgetOf(goal, { ...goal.budget, ...budgets }),
 });
 
-/** The same goal in another state; the reason of the last one goes. */
+/** Returns the goal in another state; the previous reason is removed. */
 export function withStatus(goal: Goal, status: Goal['status'], reason?: string): Goal {
   const { terminalReason: _last, ...kept } = goal;
   return { ...kept, status, ...(reason === undefined ? {} : { terminalReason: reason }) };
@@ -73,7 +73,7 @@ export function reachedBudgets({ budget }: Goal): string | undefined {
   return `The ${names.join(' and ')} budget${names.length > 1 ? 's are' : ' is'} used up`;
 }
 
-/** Whether some budget is nearly used up. */
+/** Whether at least one budget is nearly used up. */
 export function nearBudget({ turnsUsed, tokensUsed, wallClockMs, budget }: Goal): boolean {
   const near = (used: number, whole: number | null) => whole !== null && used >= whole * NEARLY_USED;
   return (

@@ -1,6 +1,6 @@
 /**
- * The goal of a session: its main agent works on it turn after turn until it is reached, stopped or out of budget. What
- * it is and what was used is folded from the journal; no goal stays active without the process that works on it.
+ * The goal of a session: its main agent works on it turn after turn until it is reached, stopped or out of budget. The
+ * goal and its usage are folded from the journal; a goal does not stay active without a process that works on it.
  */
 import type { AgentContext, SessionContext } from '#server/agent/context.ts';
 import type { Feature, LiveFeature, StepHead, TurnEnding } from '#server/agent/feature.ts';
@@ -32,7 +32,7 @@ function open(session: SessionContext): LiveFeature {
   const work = createGoalWork(session);
   const { state } = work;
 
-  /** Why no tools run in this step any more. */
+  /** Why no more tools run in this step; undefined if they may. */
   function veto({ id }: AgentContext, turnId: number): string | undefined {
     const { lastStep } = work;
     if (id !== MAIN_AGENT || lastStep?.turnId !== turnId) return undefined;
@@ -48,7 +48,7 @@ function open(session: SessionContext): LiveFeature {
     if (beginsAnew(agent.state())) messages.push(goalReminder(goal));
     const turn = drivenTurn(state());
     if (!turn || goal.status !== 'active' || !goal.budget.tokenBudgetReached) return { messages };
-    // Without calls it is the user's word that makes the turn go on, and that has its own right.
+    // A step without tool calls continues only because of user input, which the token budget does not stop.
     if (turn.called) {
       work.lastStep = { turnId, steps: turn.steps, veto: BUDGET_VETO };
       messages.push(budgetStop(goal));
@@ -62,7 +62,7 @@ function open(session: SessionContext): LiveFeature {
     return { messages: [...messages, goalReminder(more)], before: [counted(more, turnId)] };
   }
 
-  /** What the end of a turn means for the goal. */
+  /** The records that the end of a turn causes for the goal; an active goal within its budget gets its next turn. */
   function goalBehind(
     agent: AgentContext,
     last: GoalState,
@@ -89,7 +89,7 @@ function open(session: SessionContext): LiveFeature {
   let tools: readonly Tool[] | undefined;
   return {
     tools(agent) {
-      // A side conversation is told of the main agent's tools; it can use none of these.
+      // A side conversation's prompt lists the main agent's tools; it cannot call any of these.
       const side = agent.log.state.status.agents.get(agent.id)?.birth?.purpose === 'btw';
       if (agent.id !== MAIN_AGENT && !side) return [];
       tools ??= createGoalTools(createGoalActions(work, session.agents.main.context));

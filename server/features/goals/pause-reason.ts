@@ -1,4 +1,4 @@
-/** Why a goal is paused when its turn does not end by itself, by the class of what went wrong. */
+/** Why a goal is paused after a turn that failed or was interrupted, by the class of the error. */
 
 export const INTERRUPTED = 'Paused after interruption';
 
@@ -11,6 +11,6 @@ const reasons: [RegExp, string][] = [
   [/^(model|config)\.|^auth\.model_not_resolved$/, 'Paused because of the configuration of the model'],
 ];
 
-/** `code` of the error that the turn failed with. */
+/** `code` is that of the error that failed the turn. */
 export const pauseReason = (code: string | undefined): string =>
   reasons.find(([pattern]) => pattern.test(code ?? ''))?.[1] ?? 'Paused after an error of the server';

@@ -1,4 +1,4 @@
-/** The goal of a session's main agent, and how far the running turn works for it. Undo does not take it back. */
+/** The goal of a session's main agent, and the running turn's part in it. Undo does not revert the goal. */
 import { reminder } from '#server/agent/prompt/reminders.ts';
 import { defineFeatureProjection } from '#server/journal/projections/feature-projection.ts';
 import { entering, recordOf, unsent, type Draft, type JournalRecord } from '#server/journal/records.ts';
@@ -8,21 +8,21 @@ import { withUsage } from './goal.ts';
 import { moved } from './records.ts';
 
 export interface GoalState {
-  /** As it was told last, with the tokens used since; its time is as of `since`. */
+  /** As last recorded, with the tokens used since; its time is measured up to `since`. */
   goal: Goal | undefined;
-  /** When its time was measured, in ms. */
+  /** Time of the last measurement, in ms. */
   since: number;
   /** The main agent's running turn. */
   turn: GoalTurn | undefined;
-  /** A goal was cancelled, and the model does not know. */
+  /** A goal was cancelled, and the model has not received the reminder. */
   cancelUntold: boolean;
-  /** Goals cancelled so far. */
+  /** Number of goals cancelled so far. */
   cancelled: number;
 }
 
-/** What an undo takes back: not the goal, but what the model was told of it. */
+/** The state that an undo reverts: not the goal, but the model's knowledge of it. */
 interface ToldOfGoal {
-  /** The model knew of a goal, or was about to. */
+  /** There was a goal, so its reminder was sent or due. */
   known: boolean;
   cancelUntold: boolean;
   cancelled: number;
@@ -30,22 +30,22 @@ interface ToldOfGoal {
 
 export interface GoalTurn {
   turnId: number;
-  /** The goal that its model knows of. */
+  /** The goal that the turn's model has been reminded of. */
   goalId: string | undefined;
-  /** It works for that goal. */
+  /** The turn works for that goal. */
   driven: boolean;
-  /** It began to work for the goal in its midst, so it counts at its end. */
+  /** The turn started to work for the goal midway, so it is counted at its end. */
   uncounted: boolean;
-  /** Steps that are over, without failed attempts. */
+  /** Completed steps, without failed attempts. */
   steps: number;
-  /** The newest of them called tools. */
+  /** The newest step called tools. */
   called: boolean;
 }
 
-/** Variant of the reminder that tells of a cancelled goal. */
+/** Variant of the reminder of a cancelled goal. */
 export const GOAL_CANCELLED = 'goal_cancelled';
 
-/** What the copy of a session with a goal is told. */
+/** The reminder for the copy of a session with a goal. */
 const notForked = () =>
   reminder(
     'goal_fork_cleared',
@@ -127,13 +127,13 @@ function used(state: GoalState, tokens = 0): void {
 export const drivenTurn = ({ goal, turn }: GoalState): GoalTurn | undefined =>
   turn?.driven && goal && turn.goalId === goal.goalId ? turn : undefined;
 
-/** The goal at a time: while it is active its time runs. */
+/** The goal at a time: the time of an active goal elapses. */
 export function goalAt({ goal, since }: GoalState, now: number): Goal | undefined {
   if (goal?.status !== 'active') return goal;
   return withUsage(goal, { wallClockMs: goal.wallClockMs + Math.max(0, now - since) });
 }
 
-/** The state behind records that are not folded yet. */
+/** The state after records that are not folded yet. */
 export function foldedWith(state: GoalState, drafts: readonly Draft[], t: number): GoalState {
   const after = { ...state };
   for (const draft of drafts) if (draft.type !== 'context.spliced') apply(after, recordOf(draft, undefined), t);

@@ -1,4 +1,4 @@
-/** The records of a goal's life. */
+/** The records that change a goal. */
 import { event, type CompleteDraft } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { DurableFields } from '#schema/events/catalogue.ts';
@@ -7,27 +7,27 @@ import { withStatus } from './goal.ts';
 
 type Change = NonNullable<DurableFields<'goal.updated'>['change']>;
 
-/** Who moved it, and why. */
+/** The actor of a change, and its reason. */
 export interface Mover {
   actor: NonNullable<Change['actor']>;
-  /** Told with the change, and kept in the goal. */
+  /** Published with the change, and stored in the goal. */
   reason?: string;
-  /** Kept in the goal alone. */
+  /** Stored only in the goal. */
   snapshotReason?: string;
 }
 
-/** A new goal; `turnId` is the turn that works for it at once. */
+/** A new goal; `turnId` is the turn that immediately works for it. */
 export const created = (goal: Goal, turnId?: number): CompleteDraft =>
   event(MAIN_AGENT, 'goal.updated', { snapshot: goal }, turnOf('created', turnId));
 
 export const budgeted = (goal: Goal): CompleteDraft =>
   event(MAIN_AGENT, 'goal.updated', { snapshot: goal }, { cause: 'budget' });
 
-/** A turn has been counted. */
+/** A turn was counted. */
 export const counted = (goal: Goal, turnId: number): CompleteDraft =>
   event(MAIN_AGENT, 'goal.updated', { snapshot: goal }, { cause: 'count', turnId });
 
-/** Paused, blocked, active again; `turnId` is the turn that works for it at once. */
+/** The goal is paused, blocked or active again; `turnId` is the turn that immediately works for it. */
 export function moved(goal: Goal, status: Goal['status'], by: Mover, turnId?: number): CompleteDraft {
   const { actor, reason } = by;
   return event(
@@ -41,7 +41,7 @@ export function moved(goal: Goal, status: Goal['status'], by: Mover, turnId?: nu
   );
 }
 
-/** Reached, and gone. */
+/** The goal is reached, and removed. */
 export function completed(goal: Goal): CompleteDraft[] {
   const { turnsUsed, tokensUsed, wallClockMs } = goal;
   const stats = { turnsUsed, tokensUsed, wallClockMs };

@@ -1,4 +1,4 @@
-/** What the model is told of the goal. What the user wrote stands in tags, escaped: it is a task, not a rule. */
+/** The reminders of the goal. User text is escaped and wrapped in tags, as it is a task and not a rule. */
 import { reminder } from '#server/agent/prompt/reminders.ts';
 import type { ContextMessage, Origin } from '#schema/engine.ts';
 import type { Goal } from '#schema/events/modes.ts';
@@ -16,7 +16,7 @@ function task({ objective, completionCriterion }: Goal): string {
 
 const seconds = (ms: number) => `${Math.round(ms / 1000)} s`;
 
-/** One line for each thing that is counted. */
+/** One line per counted quantity. */
 function progress({ turnsUsed, tokensUsed, wallClockMs, budget }: Goal): string {
   const line = (what: string, used: string, whole: string | undefined) =>
     `- ${what}: ${used}${whole === undefined ? '' : ` of ${whole}`}`;
@@ -28,7 +28,7 @@ function progress({ turnsUsed, tokensUsed, wallClockMs, budget }: Goal): string 
   ].join('\n');
 }
 
-/** At the first step of a turn. */
+/** The reminder of a turn's first step. */
 export function goalReminder(goal: Goal): ContextMessage {
   if (goal.status !== 'active') {
     const reason = goal.terminalReason ? ` (${goal.terminalReason})` : '';
@@ -46,7 +46,7 @@ export function goalReminder(goal: Goal): ContextMessage {
   );
 }
 
-/** The last step of a turn whose budget is used up. */
+/** The reminder for the last step of a turn whose budget is used up. */
 export const budgetStop = (goal: Goal): ContextMessage =>
   reminder(
     'goal_budget_stop',
@@ -56,14 +56,14 @@ export const budgetStop = (goal: Goal): ContextMessage =>
 export const cancelledReminder = (): ContextMessage =>
   reminder(GOAL_CANCELLED, 'The user cancelled the goal of this session. Do not work on it any more.');
 
-/** Why calls of a turn's last step do not run. */
+/** The results of calls in a turn's last step, which are not run. */
 export const BUDGET_VETO =
   'The budget of the goal is used up, so no more tools run. End the turn with a short message.';
 export const OUTCOME_VETO = 'The work on the goal has ended, so no more tools run. End the turn with a short message.';
 
 const CONTINUE: Origin = { kind: 'system_trigger', name: 'goal_continuation' };
 
-/** Opens a turn that goes on. */
+/** The request of the next turn for an active goal. */
 export const continuation = () => {
   const text = 'Go on with the goal. Look at what is done and do what comes next; do not ask whether to go on.';
   const message: ContextMessage = {

@@ -1,4 +1,4 @@
-/** What the model does with the goal. Each change stands on one line with the result of its call. */
+/** Actions of the goal tools. Each change is appended on the same line as the result of its call. */
 import { randomUUID } from 'node:crypto';
 import type { AgentContext } from '#server/agent/context.ts';
 import type { Draft } from '#server/journal/records.ts';
@@ -37,7 +37,7 @@ export function createGoalActions(work: GoalWork, agent: AgentContext): GoalActi
     return 'There is a goal already. Pass "replace" only if the user wants another one.';
   }
 
-  /** The goal that the turn's model knows of; otherwise what to tell it. */
+  /** The goal that the turn's model was reminded of; otherwise the result that explains the difference. */
   function known(): { goal: Goal } | { result: ToolResult } {
     const goal = work.present();
     if (goal?.goalId !== work.state().turn?.goalId) return { result: { output: REPLACED } };

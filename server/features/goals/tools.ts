@@ -1,4 +1,4 @@
-/** The model's hands on the goal: set one, read it, give it a budget, end it. Only the main agent has them. */
+/** The model's tools for the goal, of the main agent only: set it, read it, give it a budget, end it. */
 import { z } from 'zod';
 import { cutText } from '#server/bounded-text.ts';
 import { defineTool, ToolInputError, type RunContext, type Tool, type ToolResult } from '#server/tools/tool.ts';
@@ -13,13 +13,13 @@ export interface NewGoal {
   replace?: boolean | undefined;
 }
 
-/** What the tools do; each of the last three ends its call itself, so that nothing comes between look and change. */
+/** Actions of the tools. Each of the three changes appends its call's result itself: check and change are atomic. */
 export interface GoalActions {
   goal(): Goal | undefined;
   mode(): PermissionMode;
-  /** Why there can be no new goal now. */
+  /** Why a new goal cannot be set now; undefined if it can. */
   refusal(wanted: NewGoal): string | undefined;
-  /** With the consent that was given, in the mode that was chosen with it. */
+  /** Creates the goal after the approval, in the permission mode that was chosen with it. */
   create(wanted: NewGoal, context: RunContext): Promise<ToolResult>;
   budget(budgets: Partial<GoalBudgets>, context: RunContext): ToolResult;
   update(status: UpdatedStatus, context: RunContext): ToolResult;
@@ -39,7 +39,7 @@ const CREATE = `Set a goal that is worked on turn after turn until it is reached
 
 Use it only when the user asks for a goal or for work that goes on by itself. The user may be asked first. This turn already works for it.`;
 
-/** Shows it as people see it, trimmed. */
+/** The approval displays the goal as it will be stored, trimmed. */
 function createGoalTool(actions: GoalActions): Tool {
   return defineTool({
     name: 'CreateGoal',
@@ -107,7 +107,7 @@ const budgetParameters = z.object({
   unit: z.enum(['turns', 'tokens', 'milliseconds', 'seconds', 'minutes', 'hours']),
 });
 
-/** Throws for a time out of bounds. */
+/** Throws `ToolInputError` for a time out of bounds. */
 function budgetsOf({ value, unit }: z.infer<typeof budgetParameters>): Partial<GoalBudgets> {
   const whole = Math.max(1, Math.round(value));
   if (unit === 'turns') return { turnBudget: whole };

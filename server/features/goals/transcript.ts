@@ -19,7 +19,7 @@ export const goalTranscript: TranscriptRows = {
     const goal = snapshot && shown(snapshot);
     const known = agent.state.meta.goal;
     const changed = goal ? !sameValue(goal, known) : known !== undefined;
-    // What merely counts is no point in the timeline.
+    // A change of counters only is no marker in the timeline.
     const told = snapshot === null || change !== undefined || x?.cause === 'created';
     return [
       ...(changed ? [{ op: 'meta.merge' as const, meta: { goal } }] : []),

@@ -1,4 +1,4 @@
-/** The work on a session's goal as this process does it: what it reads and writes, and what it waits for. */
+/** The work on a session's goal in this process: access to its state, its timer and its next turn. */
 import type { AgentContext, SessionContext } from '#server/agent/context.ts';
 import { TurnAborted } from '#server/agent/errors.ts';
 import { entering, type Draft } from '#server/journal/records.ts';
@@ -9,28 +9,28 @@ import { drivenTurn, goalAt, goalProjection, type GoalState } from './projection
 import { moved, type Mover } from './records.ts';
 import { cancelledReminder, continuation } from './reminders.ts';
 
-/** From when on no tools run in a turn, and why. */
+/** The point from which no tools run in a turn, and the reason. */
 export interface LastStep {
   turnId: number;
-  /** So many steps of it are over. */
+  /** Number of completed steps at that point. */
   steps: number;
   veto: string;
 }
 
 export interface GoalWork {
-  /** Resumed while the turn that was cancelled comes to its end. */
+  /** The goal was resumed while its cancelled turn was ending. */
   resumed: boolean;
   lastStep: LastStep | undefined;
   state(): GoalState;
-  /** The goal as of now. */
+  /** The goal at the present time. */
   present(): Goal | undefined;
-  /** Appends what changes the goal. */
+  /** Appends changes of the goal. */
   write(agent: AgentContext, drafts: Draft[]): void;
-  /** Makes it active, unless a budget is used up: then it is blocked at once. Whether it is active now. */
+  /** Activates the goal; with a budget used up it is blocked immediately. Returns whether it is active. */
   activate(agent: AgentContext, goal: Goal, by: Mover, also?: { turnId: number; behind: Draft[] }): boolean;
-  /** Opens a turn for the goal as soon as the agent is free, unless another one follows or the goal is active no more. */
+  /** Opens a turn for the goal when the agent is free, unless another one follows or the goal is no longer active. */
   goOn(agent: AgentContext, goal: Goal): void;
-  /** Waits for nothing any more. */
+  /** Cancels the timer. */
   release(): void;
 }
 
@@ -47,7 +47,7 @@ export function createGoalWork(session: SessionContext): GoalWork {
     watchTime(agent);
   }
 
-  /** Waits for the end of the time budget. */
+  /** Starts the timer of the time budget. */
   function watchTime(agent: AgentContext): void {
     callOff();
     const goal = present();
@@ -89,17 +89,17 @@ export function createGoalWork(session: SessionContext): GoalWork {
   };
 }
 
-/** Ends the main agent's turn, not as its user's wish; `message` is for clients. */
+/** Ends the main agent's turn on the server's behalf, not the user's; `message` is for clients. */
 export const endTurn = ({ agents }: SessionContext, message: string): void =>
   agents.main.cancelTurn(new TurnAborted('server', message));
 
-/** A budget is used up. */
+/** The record of a goal whose budget is used up. */
 export const blocked = (goal: Goal): Draft =>
   moved(goal, 'blocked', { actor: 'runtime', reason: reachedBudgets(goal) ?? 'A budget is used up' });
 
-/** Tells the model that its goal is gone, if that was not told. */
+/** The reminder of a cancelled goal, if the model has not received it. */
 export const untoldCancel = ({ cancelUntold }: GoalState) => (cancelUntold ? [cancelledReminder()] : []);
 
-/** The same as a record. */
+/** The same reminder as a record. */
 export const untoldCancelDraft = (state: GoalState): Draft[] =>
   state.cancelUntold ? [entering(MAIN_AGENT, untoldCancel(state), { cause: 'reminder' })] : [];
