@@ -1,6 +1,6 @@
 /**
- * Runs of hooks in one session: those that somebody waits for, and those that are only told of what happened. All end
- * with the session, and what belongs to a turn with its abort.
+ * Runs of hooks in one session: awaited ones, and fire-and-forget notifications of events. Unloading the session kills
+ * all of them, and aborting a turn kills those that belong to it.
  */
 import type { SessionContext } from '#server/agent/context.ts';
 import type { HookOutcome, Hooks } from '#server/hooks/hooks.ts';
@@ -8,30 +8,30 @@ import type { EventRecord, JournalRecord } from '#server/journal/records.ts';
 import type { HookEvent } from '#schema/config.ts';
 import { approvalFacts, decisionFacts, toldEvents, type HookFacts } from './told.ts';
 
-/** Runs of a session that nobody waits for; an event above that is left out. */
+/** Most concurrent fire-and-forget runs of a session; events beyond that are dropped and reported. */
 export const MAX_TOLD = 32;
 
-/** Made once: an error of its own would be the dearest part of unloading a session. */
+/** A single instance: creating an error each time would be the most expensive part of unloading a session. */
 const CLOSED = new Error('the session is closed');
 
 export interface HookRuns {
-  /** Runs the hooks of an event; resolves when none runs any more. `signal` kills them. */
+  /** Runs the hooks of an event; resolves when all have exited. `signal` kills them. */
   ask(event: HookEvent, match: string, fields: Record<string, unknown>, signal: AbortSignal): Promise<HookOutcome>;
-  /** Runs them behind, if any might match; an abort of the agent's turn kills them. */
+  /** Runs matching hooks without being awaited; an abort of the agent's turn kills them. */
   tell(agentId: string, event: HookEvent, match: string, facts: () => HookFacts | Promise<HookFacts>): void;
-  /** Tells of the session's records from here on. */
+  /** Starts to run the hooks of records that the session appends. */
   listen(): void;
-  /** Kills what runs and waits for that; nothing is told any more. */
+  /** Kills all runs and waits for their exit; later events run no hooks. */
   close(): Promise<void>;
 }
 
-/** Creates it; runs nothing. */
+/** Creates it; runs nothing until called. */
 export function createHookRuns(session: SessionContext, hooks: Hooks): HookRuns {
   const { log, id, cwd } = session;
   const life = new AbortController();
-  /** By agent: what it was told of in the turn that runs. */
+  /** Abort controllers of the running turns' hooks, by agent. */
   const turns = new Map<string, AbortController>();
-  /** Approvals that wait, for those who want to hear how they end. */
+  /** Pending approvals whose results hooks match. */
   const approvals = new Map<string, EventRecord<'permission.approval.requested'>>();
   const running = new Set<Promise<void>>();
   let stopListening = () => {};
@@ -82,7 +82,7 @@ export function createHookRuns(session: SessionContext, hooks: Hooks): HookRuns 
     }
     for (const { event, facts } of toldEvents(record.type)) {
       if (!hooks.wanted(event)) continue;
-      // What tells of a turn's end outlives it.
+      // Hooks of a turn's end must outlive its abort.
       const signal = record.type === 'turn.ended' ? life.signal : ofTurn(record.agent);
       behind(event, signal, async () => facts(await log.load(record)));
     }

@@ -1,4 +1,4 @@
-/** When hooks run, and what their answers do. */
+/** Maps events of a session to runs of hooks, and applies their results. */
 import { cutText, OUTPUT_MAX_CHARS } from '#server/bounded-text.ts';
 import type { AgentContext, SessionContext } from '#server/agent/context.ts';
 import { parseArguments } from '#server/tool-arguments.ts';
@@ -22,7 +22,7 @@ import { createHookRuns } from './hook-runs.ts';
 import { createSessionLife } from './session-life.ts';
 import { hooksTranscript } from './transcript.ts';
 
-/** Of a tool's output, what hooks read. */
+/** Length to which a tool's output is cut for hooks. */
 export const HOOK_OUTPUT_CHARS = 2000;
 
 declare module '#server/agent/feature.ts' {
@@ -35,9 +35,9 @@ function open(session: SessionContext, { hooks }: FeatureServices): LiveFeature 
   const { log } = session;
   const runs = createHookRuns(session, hooks);
   const life = createSessionLife(session, hooks, runs);
-  /** By agent, the turn that its Stop hooks have made go on. */
+  /** The turn that Stop hooks have continued, by agent. */
   const goneOn = new Map<string, number>();
-  /** By agent, what its next step has to tell. */
+  /** The record that the next step has to append, by agent. */
   const untold = new Map<string, Draft>();
 
   async function askAboutPrompt(
@@ -106,13 +106,13 @@ function open(session: SessionContext, { hooks }: FeatureServices): LiveFeature 
     },
     promptStarts(agent, prompt) {
       life.beat();
-      // A long text is matched when it has been read.
+      // A text that is stored as a blob is matched after it has been loaded.
       const text = typeof prompt.text === 'string' ? prompt.text : undefined;
       const waits = agent.id === MAIN_AGENT && life.beginning;
       if (!waits && !hooks.wanted('UserPromptSubmit', text)) return undefined;
       return (signal) => askAboutPrompt(agent, prompt, signal);
     },
-    // A prompt has waited for it already.
+    // A turn that a prompt opened has waited already; others wait here for the SessionStart hooks.
     turnBegins: ({ id }, signal) => (id === MAIN_AGENT && life.beginning ? life.begun(signal) : undefined),
     guard: (_agent, call) => (hooks.wanted('PreToolUse', call.call.name) ? mayCall(call) : undefined),
     compacting({ id }, { trigger, tokens }, signal) {
@@ -155,7 +155,7 @@ function open(session: SessionContext, { hooks }: FeatureServices): LiveFeature 
   };
 }
 
-/** The message of a refused prompt is in front of these. */
+/** The records after the message of a refused prompt. */
 function refusal(agentId: string, content: string, ownerPromptId: string): Draft[] {
   const hookEvent = 'UserPromptSubmit';
   const origin = { kind: 'hook_result' as const, event: hookEvent, blocked: true, ownerPromptId };

@@ -1,4 +1,4 @@
-/** A session's life as hooks see it: from the main agent's first use in this process to the session's unloading. */
+/** SessionStart, SessionHeartbeat and SessionEnd: from the main agent's first use in this process to the unload. */
 import type { SessionContext } from '#server/agent/context.ts';
 import type { UnloadReason } from '#server/agent/feature.ts';
 import type { Hooks } from '#server/hooks/hooks.ts';
@@ -8,19 +8,19 @@ import type { HookRuns } from './hook-runs.ts';
 export const HEARTBEAT_MS = 60_000;
 
 export interface SessionLife {
-  /** The main agent is used for the first time; with what it is bound to, if anything. */
+  /** Starts the session's life at the main agent's first use; with the model and profile that it is bound to. */
   begin(agent: { model: string | undefined; profile: string | undefined }): void;
-  /** Hooks are still at work on its beginning. */
+  /** SessionStart hooks are still running. */
   readonly beginning: boolean;
-  /** They are done, or nobody waits for them any more. */
+  /** Resolves when they have exited or the signal fires. */
   begun(signal: AbortSignal): Promise<void>;
-  /** Begins to beat where hooks have come to want it since. */
+  /** Starts the heartbeat if hooks for it have been configured meanwhile. */
   beat(): void;
-  /** Runs what has to be told of the end, if it has begun. */
+  /** Runs the SessionEnd hooks if the life has started. */
   end(reason: UnloadReason): Promise<void>;
 }
 
-/** Creates it; runs nothing. */
+/** Creates it; runs nothing until called. */
 export function createSessionLife(session: SessionContext, hooks: Hooks, runs: HookRuns): SessionLife {
   const { log, clock } = session;
   const ended = new AbortController();
@@ -28,7 +28,7 @@ export function createSessionLife(session: SessionContext, hooks: Hooks, runs: H
   let beginning: Promise<unknown> | undefined;
   let callOffHeartbeat: (() => void) | undefined;
 
-  /** No timer runs for a session whose heartbeat nobody wants. */
+  /** Runs no timer while no hook matches the heartbeat. */
   function beat(): void {
     const begun = since;
     if (begun === undefined || callOffHeartbeat || !hooks.wanted('SessionHeartbeat')) return;
@@ -45,7 +45,7 @@ export function createSessionLife(session: SessionContext, hooks: Hooks, runs: H
       since = clock.now();
       beat();
       runs.listen();
-      // Its first life has no record of the agent yet.
+      // A new session has no record of the main agent yet.
       const source = log.state.status.agents.has(MAIN_AGENT) ? 'resume' : 'startup';
       if (!hooks.wanted('SessionStart', source)) return;
       beginning = runs

@@ -1,10 +1,10 @@
-/** Records that hooks are only told of: nobody waits for those, and their answers count for nothing. */
+/** Records that run hooks as notifications: the runs are not awaited, and their results are ignored. */
 import type { EventRecord, JournalRecord } from '#server/journal/records.ts';
 import type { Whole } from '#server/journal/texts.ts';
 import type { HookEvent } from '#schema/config.ts';
 import type { Origin } from '#schema/engine.ts';
 
-/** What a hook reads of something, and what its matcher looks at. */
+/** The input of a hook for an event, and the text that its matcher is tested on. */
 export interface HookFacts {
   match: string;
   fields: Record<string, unknown>;
@@ -12,13 +12,13 @@ export interface HookFacts {
 
 interface Row<T extends JournalRecord['type']> {
   event: HookEvent;
-  /** Nothing for a record that is no such event. */
+  /** Undefined for a record that is no such event. */
   facts(record: Whole<Extract<JournalRecord, { type: T }>>): HookFacts | undefined;
 }
 
 type Rows = { readonly [T in JournalRecord['type']]?: readonly Row<T>[] };
 
-/** What tells origins of a kind apart. */
+/** The name that distinguishes origins of the same kind. */
 function originName(origin: Origin): string | undefined {
   switch (origin.kind) {
     case 'system_trigger':
@@ -87,7 +87,7 @@ const rows: Rows = {
   ],
 };
 
-/** An event that a record may be; `facts` wants the record with its texts read. */
+/** An event that a record may be; `facts` needs the record with its blobs loaded. */
 export interface ToldEvent {
   event: HookEvent;
   facts(record: Whole<JournalRecord>): HookFacts | undefined;
@@ -96,10 +96,10 @@ export interface ToldEvent {
 const byType: ReadonlyMap<string, readonly unknown[]> = new Map(Object.entries(rows));
 const none: readonly ToldEvent[] = [];
 
-/** The events that a record of this type may be. Rows of a type get records of that type alone, hence the cast. */
+/** The events that a record of this type may be. Rows of a type get only records of that type, hence the cast. */
 export const toldEvents = (type: string) => (byType.get(type) as readonly ToldEvent[] | undefined) ?? none;
 
-/** An approval as hooks read it. */
+/** A requested approval as hook input. */
 export const approvalFacts = (record: Whole<EventRecord<'permission.approval.requested'>>): HookFacts => ({
   match: record.toolName,
   fields: {
@@ -113,7 +113,7 @@ export const approvalFacts = (record: Whole<EventRecord<'permission.approval.req
   },
 });
 
-/** How it ended. */
+/** The decision on it as hook input. */
 export const decisionFacts = (record: EventRecord<'event.approval.resolved'>): Record<string, unknown> => ({
   decision: record.decision,
   scope: record.scope,

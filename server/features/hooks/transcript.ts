@@ -1,4 +1,4 @@
-/** Hooks in the transcript: a point in the timeline where one spoke. */
+/** Hooks in the transcript: a marker in the timeline for each result. */
 import { eventFields, markerOp } from '#server/transcript/agent-transcript.ts';
 import type { TranscriptRows } from '#server/transcript/transcript-rows.ts';
 
