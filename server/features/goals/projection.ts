@@ -8,7 +8,7 @@ import { withUsage } from './goal.ts';
 import { moved } from './records.ts';
 
 export interface GoalState {
-  /** As last recorded, with the tokens used since; its time is measured up to `since`. */
+  /** The last recorded goal plus the tokens used since; its time is measured up to `since`. */
   goal: Goal | undefined;
   /** Time of the last measurement, in ms. */
   since: number;
