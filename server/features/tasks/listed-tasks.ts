@@ -1,4 +1,4 @@
-/** The tasks of an agent as its tools and clients find them: those of this process, then those of earlier runs. */
+/** An agent's tasks for its tools and for clients: those of this process, then those of earlier processes. */
 import type { SessionContext } from '#server/agent/context.ts';
 import { tailText } from '#server/bounded-text.ts';
 import type { KnownTask } from '#server/journal/projections/tasks.ts';
@@ -13,24 +13,24 @@ import { questionResult } from '../questions/result.ts';
 
 export interface ListedTask {
   info: TaskInfo;
-  /** The last bytes of its output or of what it said, in whole characters; undefined when there are none. */
+  /** The last bytes of its output or result text, in whole characters; undefined when there are none. */
   output(maxBytes: number): Promise<string | undefined>;
-  /** Where all of its output is. */
+  /** Path of the complete output. */
   path?: string;
-  /** Of a command that was lost with its server: ends its process if it still runs, and returns whether it did. */
+  /** For a command that was lost with its server: kills its process if it still runs, and returns whether it did. */
   endLost?(): Promise<boolean>;
 }
 
 type Session = Pick<SessionContext, 'tasks' | 'log' | 'dir'>;
 
-/** As started, then those that ended with an earlier process. Tasks that a call waited for are there while they run. */
+/** This process's tasks in start order, then earlier ones. Foreground tasks are listed while they run. */
 export function listedTasks(session: Session, agentId: string): ListedTask[] {
   const own = session.tasks.all().filter((task) => task.agentId === agentId);
   const shown = own.filter((task) => task.info().status === 'running' || task.info().detached);
   return [...shown.map(ofThisProcess), ...earlier(session, agentId).map((task) => ofEarlierRun(session, task))];
 }
 
-/** Any task that the agent has had since the session was loaded, and those of earlier runs. */
+/** A task of the agent: any since the session was loaded, foreground tasks too, or one of an earlier process. */
 export function findTask(session: Session, agentId: string, id: string): ListedTask | undefined {
   const task = session.tasks.get(id);
   if (task) return task.agentId === agentId ? ofThisProcess(task) : undefined;
@@ -38,7 +38,7 @@ export function findTask(session: Session, agentId: string, id: string): ListedT
   return known && ofEarlierRun(session, known);
 }
 
-/** What runs elsewhere is not ours to show. */
+// Tasks that run in another process are not listed.
 function earlier({ log, tasks }: Session, agentId: string): KnownTask[] {
   return [...log.state.tasks.tasks.values()].filter(
     ({ agent, info }) => agent === agentId && info.status !== 'running' && !tasks.get(info.taskId),

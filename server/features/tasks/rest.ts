@@ -1,4 +1,4 @@
-/** What clients do with the tasks of a session that is loaded: those of its main agent. */
+/** Client operations on the main agent's tasks in a loaded session. */
 import type { SessionContext } from '#server/agent/context.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
@@ -17,13 +17,13 @@ const statuses = {
   killed: 'cancelled',
 } as const;
 
-/** As started, then those of earlier runs. */
+/** In start order, then those of earlier processes. */
 export function taskList(session: SessionContext, status: SessionTask['status'] | undefined): SessionTask[] {
   const tasks = listedTasks(session, MAIN_AGENT).map(({ info }) => shown(session.id, info));
   return status === undefined ? tasks : tasks.filter((task) => task.status === status);
 }
 
-/** With at most so many bytes of its output. Throws 40406. */
+/** The task with at most `outputBytes` of its output. Throws `task.not_found`. */
 export async function readTask(
   session: SessionContext,
   id: string,
@@ -36,7 +36,10 @@ export async function readTask(
   return { ...task, output_preview: preview, output_bytes: Buffer.byteLength(preview) };
 }
 
-/** Stops a running task, or the process of a lost one that still runs, and waits for its end. Throws 40406, 40904. */
+/**
+ * Stops a running task, or the process of a lost one that still runs, and waits for its end. Throws `task.not_found`,
+ * `task.already_finished`.
+ */
 export async function cancelTask(session: SessionContext, id: string): Promise<void> {
   const { info, endLost } = found(session, id);
   if (info.status !== 'running') {
@@ -50,7 +53,10 @@ export async function cancelTask(session: SessionContext, id: string): Promise<v
   await session.tasks.stop(id, { status: 'killed', by: 'user', reason: 'stopped by the user' });
 }
 
-/** Moves a task that a call waits for to the background; says whether this call did. Throws 40406, 50003. */
+/**
+ * Moves a foreground task to the background; `detached` is whether this call did. Throws `task.not_found`,
+ * `persistence.failure`.
+ */
 export function detachTask(session: SessionContext, id: string) {
   const { info } = found(session, id);
   const detached = session.tasks.detach(id);

@@ -1,4 +1,4 @@
-/** Tasks in the background: the agent's tools for them, and telling it of their ends. */
+/** Background tasks: the agent's tools for them, and notifications of their ends. */
 import type { AgentContext, SessionContext, TurnInput, TurnRequest } from '#server/agent/context.ts';
 import type { Feature } from '#server/agent/feature.ts';
 import { reminder } from '#server/agent/prompt/reminders.ts';
@@ -27,7 +27,7 @@ function inputOf(task: KnownTask): TurnInput {
   return { messages: [message], before: [record] };
 }
 
-/** Restated when the conversation that began them is gone. */
+/** The reminder of running tasks, for a context that no longer contains the calls that started them. */
 function stillRunning(running: readonly KnownTask[]): ContextMessage {
   const lines = running.map(({ info: { taskId, kind, description } }) => `- ${taskId} (${kind}): ${description}`);
   const text = `These background tasks of yours are still running; you are told when one ends:\n${lines.join('\n')}`;
@@ -38,7 +38,7 @@ function open(session: SessionContext) {
   const { log } = session;
   const tools = new Map<string, { all: readonly Tool[]; withoutWait: readonly Tool[] }>();
 
-  /** The turn that tells of a task, unless its agent was told meanwhile. */
+  /** The turn that notifies the agent of a task's end; undefined if a running turn has done so meanwhile. */
   function opening({ agentId, info }: Task): TurnRequest | undefined {
     const { taskId } = info();
     const task = untoldTasks(log.state, agentId).find((one) => one.info.taskId === taskId);
@@ -48,7 +48,7 @@ function open(session: SessionContext) {
   }
 
   session.tasks.onEnded((task) => {
-    // A turn that runs takes it at its next step.
+    // A running turn includes the notification in its next step.
     if (!log.state.activity.turns.has(task.agentId)) session.wake(task.agentId, () => opening(task));
   });
 

@@ -1,4 +1,4 @@
-/** Tasks in the background in the transcript of their agent. */
+/** Background tasks in the transcript of their agent. */
 import type { EventRecord } from '#server/journal/records.ts';
 import { toolOps, type AgentTranscript } from '#server/transcript/agent-transcript.ts';
 import type { HeldOp } from '#server/transcript/reducer/state.ts';
@@ -34,7 +34,7 @@ function started(agent: AgentTranscript, { info }: EventRecord<'task.started'>, 
 
 function terminated(agent: AgentTranscript, { info, x }: EventRecord<'task.terminated'>, t: number): HeldOp[] {
   const { taskId, status, endedAt } = info;
-  // How a subagent ended its own records have told.
+  // The end of a subagent is already recorded by `subagent.completed` or `subagent.failed`.
   const own = agent.state.tasks.get(taskId)?.endedAt;
   return taskOps(agent, taskId, {
     ...facts(info),

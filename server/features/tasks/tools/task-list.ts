@@ -1,4 +1,4 @@
-/** TaskList: what runs in the background. */
+/** TaskList: lists background tasks. */
 import { z } from 'zod';
 import { defineTool, type Tool } from '#server/tools/tool.ts';
 import type { ListedTask } from '../listed-tasks.ts';
@@ -12,7 +12,7 @@ const parameters = z.object({
   limit: z.int().min(1).max(MAX).optional().describe(`Tasks at most, the newest. Default ${USUAL}.`),
 });
 
-/** `tasks` are those of the agent, oldest first. */
+/** `tasks` returns the agent's tasks, oldest first. */
 export function createTaskListTool(tasks: () => ListedTask[]): Tool {
   return defineTool({
     name: 'TaskList',

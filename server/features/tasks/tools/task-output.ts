@@ -1,4 +1,4 @@
-/** TaskOutput: what a task has written so far, or said at its end. */
+/** TaskOutput: returns a task's output so far, or its result. */
 import { z } from 'zod';
 import { defineTool, failed, type Tool } from '#server/tools/tool.ts';
 import type { ListedTask } from '../listed-tasks.ts';
@@ -8,7 +8,7 @@ const PREVIEW_BYTES = 32 * 1024;
 
 const parameters = z.object({ task_id: z.string().min(1).describe('The task, as the call that started it named it.') });
 
-/** `find` looks among the tasks of the agent. */
+/** `find` searches the agent's tasks. */
 export function createTaskOutputTool(find: (id: string) => ListedTask | undefined): Tool {
   return defineTool({
     name: 'TaskOutput',

@@ -1,4 +1,4 @@
-/** TaskStop: the agent ends a task of its own. */
+/** TaskStop: stops one of the agent's tasks. */
 import { z } from 'zod';
 import { defineTool, failed, type Tool } from '#server/tools/tool.ts';
 import type { ListedTask } from '../listed-tasks.ts';
@@ -11,7 +11,7 @@ const parameters = z.object({
   reason: z.string().optional().describe('Why, in a few words, for people.'),
 });
 
-/** `find` looks among the tasks of the agent. */
+/** `find` searches the agent's tasks. */
 export function createTaskStopTool(find: (id: string) => ListedTask | undefined): Tool {
   return defineTool({
     name: 'TaskStop',

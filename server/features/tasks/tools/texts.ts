@@ -1,4 +1,4 @@
-/** Tasks as the model reads them: lines of `key: value`. */
+/** Renders tasks for the model as lines of `key: value`. */
 import type { TaskInfo } from '#schema/events/tasks.ts';
 import { iso } from '#schema/scalars.ts';
 import type { ListedTask } from '../listed-tasks.ts';
@@ -7,7 +7,7 @@ export const SEPARATOR = '\n---\n';
 
 const oneLine = (text: string) => text.replace(/\s+/g, ' ');
 
-/** What is known of a task without its output. */
+/** The lines of a task without its output. */
 export function taskLines({ info, path }: Pick<ListedTask, 'info' | 'path'>): string[] {
   return [
     `task_id: ${info.taskId}`,
@@ -40,7 +40,7 @@ function ownLines(info: TaskInfo): string[] {
   }
 }
 
-/** Why it is over, unless it completed. */
+/** The reason of its end, unless it completed. */
 export function terminalReason({ status }: TaskInfo): string[] {
   const reasons = { timed_out: 'timed_out', killed: 'stopped', failed: 'failed', lost: 'failed' } as const;
   return status === 'running' || status === 'completed' ? [] : [`terminal_reason: ${reasons[status]}`];

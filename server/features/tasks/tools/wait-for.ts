@@ -1,4 +1,4 @@
-/** WaitFor: the turn waits until a task has ended. */
+/** WaitFor: suspends the turn until a task has ended. */
 import { z } from 'zod';
 import type { Clock } from '#server/clock.ts';
 import { noticeId } from '#server/journal/task-notices.ts';
@@ -26,7 +26,7 @@ export interface WaitForDeps {
 const runs = ({ info }: ListedTask) => info.status === 'running';
 
 export function createWaitForTool({ tasks, find, clock }: WaitForDeps): Tool {
-  /** Resolves to whether one of these has ended by then; rejects when the turn is aborted. */
+  /** Resolves to whether one of these tasks ended within the timeout; rejects when the turn is aborted. */
   function firstEnd(ids: string[], timeoutS: number, context: RunContext): Promise<boolean> {
     const { signal } = context;
     return new Promise((resolve, reject) => {
@@ -37,7 +37,7 @@ export function createWaitForTool({ tasks, find, clock }: WaitForDeps): Tool {
         signal.removeEventListener('abort', onAbort);
         how();
       }
-      /** Counted in waits, so that a clock that is set back makes it no longer. */
+      /** Sums the waits, so that a clock that is set back does not extend the timeout. */
       function tick(waited: number): void {
         const left = timeoutS * 1000 - waited;
         if (left <= 0) settle(() => resolve(false));
@@ -72,7 +72,7 @@ export function createWaitForTool({ tasks, find, clock }: WaitForDeps): Tool {
     }
   }
 
-  /** `before` ran when the wait began. */
+  /** `before` are the tasks that were running at the start of the wait. */
   async function report(ended: boolean, named: string | undefined, before: ListedTask[]): Promise<ToolResult> {
     const now = before.flatMap(({ info }) => find(info.taskId) ?? []);
     const over = now.filter((task) => !runs(task)).toSorted((a, b) => (a.info.endedAt ?? 0) - (b.info.endedAt ?? 0));
