@@ -36,10 +36,7 @@ export async function readTask(
   return { ...task, output_preview: preview, output_bytes: Buffer.byteLength(preview) };
 }
 
-/**
- * Stops a running task, or the process of a lost one that still runs, and waits for its end. Throws `task.not_found`,
- * `task.already_finished`.
- */
+/** Stops a running task or a lost one's process, and waits. Throws `task.not_found`, `task.already_finished`. */
 export async function cancelTask(session: SessionContext, id: string): Promise<void> {
   const { info, endLost } = found(session, id);
   if (info.status !== 'running') {
@@ -53,10 +50,7 @@ export async function cancelTask(session: SessionContext, id: string): Promise<v
   await session.tasks.stop(id, { status: 'killed', by: 'user', reason: 'stopped by the user' });
 }
 
-/**
- * Moves a foreground task to the background; `detached` is whether this call did. Throws `task.not_found`,
- * `persistence.failure`.
- */
+/** Moves a foreground task to the background. Throws `task.not_found`, `persistence.failure`. */
 export function detachTask(session: SessionContext, id: string) {
   const { info } = found(session, id);
   const detached = session.tasks.detach(id);
