@@ -1,4 +1,4 @@
-/** What the model does with scheduled jobs. Each change stands on one line with the result of its call. */
+/** Actions of the cron tools. Each change is appended on the same line as the result of its call. */
 import { cutText } from '#server/bounded-text.ts';
 import type { SessionContext } from '#server/agent/context.ts';
 import { newUlid } from '#server/ids.ts';
@@ -11,7 +11,7 @@ import { cronTable } from './projection.ts';
 import { cronSettings } from './settings.ts';
 import { MAX_JOBS, type CronActions } from './tools.ts';
 
-/** Of a prompt in the list. */
+/** Length to which prompts are cut in the list. */
 const LISTED_CHARS = 500;
 
 /** Creates the actions of the main agent. */
@@ -54,13 +54,13 @@ export function createCronActions(session: SessionContext, jobs: Jobs): CronActi
   };
 }
 
-/** The expression in words. Loads what knows them. */
+/** The expression in words. Imports the library for it on first use. */
 async function humanSchedule(expression: string): Promise<string> {
   const { default: cronstrue } = await import('cronstrue');
   return cronstrue.toString(expression, { use24HourTimeFormat: true });
 }
 
-/** As the machine's clock shows it, with its distance from UTC. */
+/** Local time with its offset from UTC. */
 function localTime(ms: number | undefined): string | null {
   if (ms === undefined) return null;
   const minutes = -new Date(ms).getTimezoneOffset();

@@ -1,25 +1,25 @@
-/** How far a job is behind: its times that have come since it fired last, and when the next one comes. */
+/** A job's due times since it last fired, and its next one. */
 import { delay, lead, MAX_DELAY_MS } from './jitter.ts';
 import type { KnownCronJob } from './projection.ts';
 import type { Schedule } from './schedule.ts';
 
-/** Times that one fire stands for at most. */
+/** Most due times that one fire coalesces. */
 export const MAX_COALESCED = 10_000;
 
 export interface Backlog {
-  /** Times that have come, as far as they are counted. */
+  /** Due times counted so far, at most `MAX_COALESCED`. */
   readonly count: number;
-  /** The newest of them as the expression says it, in ms. */
+  /** The newest counted time, without jitter, in ms. */
   readonly last: number;
-  /** When the oldest of them came, else when the next one comes, in ms; undefined when none does. */
+  /** The oldest due time, else the next one, in ms; undefined when there is none. */
   readonly dueAt: number | undefined;
-  /** Counts what has come by `now`, so many times at most; false where that was not all. */
+  /** Counts times up to `now`, at most `times` of them; returns false if more are left. */
   countOn(now: number, times?: number): boolean;
 }
 
 type BacklogJob = Pick<KnownCronJob, 'id' | 'createdAt' | 'recurring' | 'lastFiredAt'>;
 
-/** Counts nothing yet. */
+/** Starts with an empty count. */
 export function createBacklog(job: BacklogJob, schedule: Schedule, jitter: boolean): Backlog {
   let last = job.lastFiredAt ?? job.createdAt;
   let scheduled = schedule.next(last);
@@ -28,7 +28,7 @@ export function createBacklog(job: BacklogJob, schedule: Schedule, jitter: boole
   let first: number | undefined;
   let count = 0;
 
-  /** When the scheduled time comes. */
+  /** The scheduled time with its jitter. */
   function dueTime(): number | undefined {
     if (scheduled === undefined) return undefined;
     if (!job.recurring) return jitter ? Math.max(job.createdAt, scheduled - lead(job.id, scheduled)) : scheduled;
@@ -53,7 +53,7 @@ export function createBacklog(job: BacklogJob, schedule: Schedule, jitter: boole
         last = scheduled;
         count = Math.min(count + 1, MAX_COALESCED);
         scheduled = job.recurring ? following : undefined;
-        // What is not counted any more need not be gone through; a time of late may still be to come.
+        // Beyond the limit times are skipped, except those whose jitter may still put them in the future.
         if (count === MAX_COALESCED && last < now - MAX_DELAY_MS) {
           last = now - MAX_DELAY_MS;
           scheduled = schedule.next(last);

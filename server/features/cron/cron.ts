@@ -1,4 +1,4 @@
-/** Prompts that the main agent schedules for itself. The jobs are in the journal; they fire while the session is loaded. */
+/** Prompts that the main agent schedules for itself, folded from the journal; they fire while the session is loaded. */
 import type { SessionContext } from '#server/agent/context.ts';
 import type { Feature, FeatureServices, LiveFeature } from '#server/agent/feature.ts';
 import type { Tool } from '#server/tools/tool.ts';
@@ -21,7 +21,7 @@ function open(session: SessionContext, { cron: services }: FeatureServices): Liv
   let tools: readonly Tool[] | undefined;
   return {
     tools({ id, log }) {
-      // A side conversation is told of the main agent's tools; it can use none of these.
+      // A side conversation's prompt lists the main agent's tools; it cannot call any of these.
       const side = log.state.status.agents.get(id)?.birth?.purpose === 'btw';
       if ((id !== MAIN_AGENT && !side) || cronSettings(session.config.effective()).disabled) return [];
       tools ??= createCronTools(createCronActions(session, work.jobs));

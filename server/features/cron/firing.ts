@@ -1,11 +1,11 @@
-/** What a job that fires says, and the turn that it opens. */
+/** The message of a job that fires, and the turn that it opens. */
 import type { TurnRequest } from '#server/agent/context.ts';
 import { event, internal, type CronJob } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import type { Backlog } from './backlog.ts';
 
-/** The whole of it stands on one line, so that a crash leaves either the job as it was or its turn. */
+/** All records are on one line, so that a crash leaves either the unchanged job or its turn. */
 export function firing(job: CronJob, { count, last }: Pick<Backlog, 'count' | 'last'>, stale: boolean): TurnRequest {
   const { id, cron, prompt, recurring = false } = job;
   const origin = { kind: 'cron_job' as const, jobId: id, cron, recurring, coalescedCount: count, stale };
@@ -29,5 +29,5 @@ export function firing(job: CronJob, { count, last }: Pick<Backlog, 'count' | 'l
   };
 }
 
-/** A prompt cannot end the element that it stands in. */
+/** Escapes tags with which a prompt could close its element. */
 const harmless = (text: string) => text.replace(/<(?=\/?(?:cron-fire|prompt|system-reminder)\b)/gi, '&lt;');

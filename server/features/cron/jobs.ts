@@ -1,4 +1,4 @@
-/** The jobs of a loaded session as this process follows them. What they are is in the journal. */
+/** The jobs of a loaded session with their schedules and backlogs in this process; the jobs are in the journal. */
 import type { SessionContext } from '#server/agent/context.ts';
 import type { CronJob } from '#server/journal/records.ts';
 import { createPace } from '#server/breathe.ts';
@@ -9,7 +9,7 @@ import type { Schedule } from './schedule.ts';
 
 export const loadSchedules = () => import('./schedule.ts');
 
-/** Times of a job that are counted without a look at the clock. */
+/** Times of a job that are counted between checks of the time slice. */
 const TIMES_AT_ONCE = 20;
 
 export interface FollowedJob {
@@ -19,23 +19,23 @@ export interface FollowedJob {
 
 export interface Jobs {
   readonly size: number;
-  /** In the order of their making, without those that are not followed yet. */
+  /** In creation order, without jobs that are not followed yet. */
   followed(): FollowedJob[];
-  /** Follows all there are, and counts what has come of each by now. */
+  /** Follows new jobs, and counts each one's due times up to now. */
   countOn(): Promise<void>;
 }
 
 interface Known extends FollowedJob {
   readonly schedule: Schedule;
-  /** What the backlog was made from. */
+  /** The state that the backlog was created from. */
   readonly lastFiredAt: number | undefined;
   readonly jitter: boolean;
 }
 
-/** Creates it; follows none yet. */
+/** Creates it; follows no job yet. */
 export function createJobs({ log, clock, config, report }: SessionContext): Jobs {
   const known = new Map<string, Known>();
-  /** Those whose expression is none: a journal of another program's making. */
+  /** Jobs with an invalid expression, which only another program can have written. */
   const unreadable = new Set<string>();
 
   const table = () => cronTable(log.state.features);

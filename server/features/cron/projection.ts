@@ -5,7 +5,7 @@ import type { Stored } from '#server/journal/texts.ts';
 
 /** A job of the cron table. */
 export type KnownCronJob = Stored<CronJob> & {
-  /** The newest scheduled time that has been fired or skipped, ms. */
+  /** The newest scheduled time that was fired or skipped, in ms. */
   lastFiredAt?: number;
 };
 

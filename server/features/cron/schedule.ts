@@ -1,7 +1,7 @@
-/** When a cron expression comes true, in local time. Loaded when the first job is made or found. */
+/** The times of a cron expression, in local time. Imported when the first job is created or found. */
 import { Cron } from 'croner';
 
-/** A list of all minutes of the hour is shorter. */
+/** Long enough for a list of all minutes of the hour. */
 const MAX_CHARS = 400;
 
 const fields = [
@@ -13,21 +13,21 @@ const fields = [
 ] as const;
 
 export interface Schedule {
-  /** The expression, its fields one space apart. */
+  /** The normalized expression, its fields separated by one space. */
   readonly expression: string;
   /** The first time after this one, both in ms; undefined when there is none. */
   next(after: number): number | undefined;
 }
 
-/** An expression that is none; the message says what is wrong with it. */
+/** An invalid expression; the message contains the reason. */
 export class ExpressionError extends Error {
   override readonly name = 'ExpressionError';
 }
 
 /**
- * The schedule of five fields of digits: `*`, lists, ranges, steps; Sunday is 0 or 7. Where both day fields say
- * something, either is enough. A time that the clocks leave out comes at their change; one that they repeat comes once,
- * unless every hour has it. Throws `ExpressionError`.
+ * The schedule of five numeric fields: `*`, lists, ranges, steps; Sunday is 0 or 7. If both day fields are restricted,
+ * either may match. A time that a clock change skips is moved to the change; a repeated one occurs a single time,
+ * except in expressions that match every hour. Throws `ExpressionError`.
  */
 export function openSchedule(text: string): Schedule {
   const parts = text.trim().split(/\s+/);
@@ -45,14 +45,14 @@ export function openSchedule(text: string): Schedule {
 
 function parsed(expression: string): Cron {
   try {
-    // Without a function it never runs: it only tells times.
+    // Paused and without a function, it schedules nothing and only computes times.
     return new Cron(expression, { paused: true });
   } catch (error) {
     throw new ExpressionError(error instanceof Error ? error.message : 'It cannot be read.', { cause: error });
   }
 }
 
-/** One item of a list; names and signs of other dialects are no digits. */
+/** One item of a list; names and signs of other dialects do not match. */
 const ITEM = /^(?:(?<from>\d{1,2})(?:-(?<to>\d{1,2}))?|\*)(?:\/(?<step>\d{1,2}))?$/;
 
 function checkItem(item: string, { name, min, max }: (typeof fields)[number]): void {

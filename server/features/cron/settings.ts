@@ -1,14 +1,14 @@
-/** How scheduled jobs run, by `cron` of the configuration. */
+/** Settings of scheduled jobs, the section `cron` of the configuration. */
 import type { EffectiveConfig } from '#server/config/effective.ts';
 
 const DEFAULT_POLL_MS = 1000;
 
 export interface CronSettings {
-  /** No tools, and no job fires. */
+  /** No tools are offered, and no job fires. */
   disabled: boolean;
-  /** Whether each job is delayed by an offset of its own. */
+  /** Whether each job is offset by its jitter. */
   jitter: boolean;
-  /** Whether old recurring jobs end. */
+  /** Whether recurring jobs end after `STALE_MS`. */
   stale: boolean;
   /** Least time between two checks for due jobs, in ms. */
   pollMs: number;

@@ -1,4 +1,4 @@
-/** The model's hands on scheduled jobs: make one, list them, delete one. Only the main agent has them. */
+/** The model's tools for scheduled jobs, of the main agent only: create one, list them, delete one. */
 import { z } from 'zod';
 import { defineTool, ToolInputError, type RunContext, type Tool, type ToolResult } from '#server/tools/tool.ts';
 import { loadSchedules } from './jobs.ts';
@@ -7,7 +7,7 @@ import type { Schedule } from './schedule.ts';
 export const MAX_JOBS = 50;
 export const MAX_PROMPT_BYTES = 8 * 1024;
 const DAY_MS = 24 * 3_600_000;
-/** A job that comes later than this is a mistake. */
+/** A first time beyond these limits is treated as a mistake. */
 const RECURRING_WITHIN_YEARS = 5;
 const ONCE_WITHIN_DAYS = 350;
 
@@ -17,7 +17,7 @@ export interface NewJob {
   recurring: boolean;
 }
 
-/** What the tools do; each change ends its call itself, so that nothing comes between look and change. */
+/** Actions of the tools; each change appends its call's result itself: check and change are atomic. */
 export interface CronActions {
   now(): number;
   create(job: NewJob, context: RunContext): Promise<ToolResult>;
@@ -67,7 +67,7 @@ function createCronCreate(actions: CronActions): Tool {
   });
 }
 
-/** Throws for an expression that is none. */
+/** Throws `ToolInputError` for an invalid expression. */
 async function scheduleOf(text: string): Promise<Schedule> {
   const { openSchedule, ExpressionError } = await loadSchedules();
   try {

@@ -1,4 +1,4 @@
-/** Jobs in the transcript: a point in the timeline where one fired. */
+/** Jobs in the transcript: a marker in the timeline for each fire. */
 import { eventFields, markerOp } from '#server/transcript/agent-transcript.ts';
 import type { TranscriptRows } from '#server/transcript/transcript-rows.ts';
 

@@ -1,6 +1,6 @@
 /**
- * When the jobs of a loaded session fire: as soon as one is due and the main agent is free. One timer waits for the next
- * of them; a turn that runs is waited for without any.
+ * Scheduler of a loaded session's jobs: fires a job as soon as it is due and the main agent is idle. A single timer
+ * waits for the next job; while a turn runs, its end triggers the check instead.
  */
 import type { SessionContext, TurnRequest } from '#server/agent/context.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
@@ -11,11 +11,11 @@ import { firing } from './firing.ts';
 import { createJobs, type FollowedJob, type Jobs } from './jobs.ts';
 import { cronSettings } from './settings.ts';
 
-/** Recurring jobs that are older fire once more. */
+/** Recurring jobs that are older fire a last time. */
 export const STALE_MS = 7 * 24 * 3_600_000;
-/** The machine may sleep and its clock be set, so a long wait is looked at again. */
+/** The machine may sleep and its clock may be set, so long waits are checked in between. */
 const LONGEST_WAIT_MS = 60_000;
-/** While another process holds the session. */
+/** Delay while another process owns the session. */
 const RETRY_MS = 1000;
 
 export interface CronServices {
@@ -24,23 +24,23 @@ export interface CronServices {
 
 export interface CronWork {
   readonly jobs: Jobs;
-  /** Something of it is still to come. */
+  /** Whether there are jobs that may still fire. */
   waits(): boolean;
-  /** Fires what is due when the main agent is free. */
+  /** Fires due jobs when the main agent is idle. */
   lookWhenFree(): void;
-  /** Tells that the jobs do not fire any more before the session is used again. Never rejects. */
+  /** Warns clients that the jobs do not fire until the session is used again. Never rejects. */
   dropped(): Promise<void>;
-  /** Waits for nothing any more. */
+  /** Stops the timer and waits for a running check. */
   release(): Promise<void>;
 }
 
-/** Creates the work of one loaded session; without jobs no timer runs. */
+/** Creates the scheduler of one loaded session; without jobs it sets no timer. */
 export function createCronWork(session: SessionContext, { log: serverLog }: CronServices): CronWork {
   const { log, clock, config } = session;
   const jobs = createJobs(session);
   let callOff = () => {};
   let looking: Promise<void> | undefined;
-  /** Something has changed under the look that is on its way. */
+  /** The jobs have changed during the running check. */
   let again = false;
   let released = false;
 
@@ -81,7 +81,7 @@ export function createCronWork(session: SessionContext, { log: serverLog }: Cron
     }
     if (!(await isDue())) return;
     if (!log.claimed) {
-      // Another process may have fired it.
+      // Another process may have fired it meanwhile.
       await log.refresh();
       if (!(await isDue())) return;
       if (!(await claimed())) {
@@ -101,7 +101,7 @@ export function createCronWork(session: SessionContext, { log: serverLog }: Cron
     });
   }
 
-  /** Whether a job is; otherwise the next one is waited for. */
+  /** Whether a job is due; otherwise sets the timer for the next one. */
   async function isDue(): Promise<boolean> {
     await jobs.countOn();
     if (released) return false;
@@ -111,7 +111,7 @@ export function createCronWork(session: SessionContext, { log: serverLog }: Cron
     return left <= 0;
   }
 
-  /** Whether this process is the writer: where several have the session loaded, one of them fires. */
+  /** Whether this process owns the session: if several have it loaded, only the owner fires. */
   async function claimed(): Promise<boolean> {
     try {
       await log.claim();
@@ -140,7 +140,7 @@ export function createCronWork(session: SessionContext, { log: serverLog }: Cron
     return firing(job, backlog, stale);
   }
 
-  // What another process adds is waited for too.
+  // Jobs that another process adds are followed too.
   const unlisten = log.listen({
     line: ({ records }) => {
       if (records.some(({ type }) => type === 'cron.added')) queueMicrotask(look);
