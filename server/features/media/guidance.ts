@@ -1,13 +1,13 @@
-/** What to do with files that are not shown. */
+/** Hints for files that cannot be shown. */
 import { fileType } from '#server/files/file-types.ts';
 
 const CONVERT = 'Convert it to PNG with Bash, if a program for that is installed, and read the copy:';
 
-/** Of an image that no model takes. */
+/** The message for an image type that no model accepts. */
 export const unsupported = (path: string, type: string): string =>
   `${path} is ${type}, which models do not take. ${CONVERT} \`magick in.${type.slice(type.indexOf('/') + 1)} out.png\`.`;
 
-/** By media type that the name says. */
+/** Hints by the media type of the file name. */
 const advice: Record<string, string> = {
   'image/svg+xml': `It is text, so Read shows its source. To see it, ${CONVERT.toLowerCase()} \`rsvg-convert in.svg -o out.png\`.`,
   'image/bmp': `${CONVERT} \`magick in.bmp out.png\`.`,
@@ -17,7 +17,7 @@ const advice: Record<string, string> = {
   'audio/wav': 'Audio cannot be shown.',
 };
 
-/** Of a file whose bytes are neither an image nor a video that is known. */
+/** The message for a file whose bytes are neither a known image nor a known video. */
 export function notMedia(path: string): string {
   const type = fileType(path)?.mime;
   const hint = type === undefined ? undefined : advice[type];

@@ -1,17 +1,17 @@
-/** An image as a result shows it. */
+/** Renders an image as the content of a tool result. */
 import { IMAGE_MAX_BYTES, RegionError, type Cut, type Fitted, type Images } from '#server/images/images.ts';
 import type { Part } from '#schema/engine.ts';
 import type { MediaArguments } from './tool.ts';
 
 export interface Shown {
   part: Part;
-  /** What the model is told of it. */
+  /** The description that the model receives with it. */
   facts: string;
 }
 
 type Load = () => Promise<Uint8Array>;
 
-/** The image, or the region that was asked for; a text where it cannot be shown. */
+/** The image, or the requested region; a text with the reason if it cannot be shown. */
 export async function imageOf(load: Load, args: MediaArguments, images: Images): Promise<Shown | string> {
   const { path, region, full_resolution: exact = false } = args;
   if (region) return cutOut(load, region, { path, exact }, images);
@@ -51,7 +51,7 @@ async function cutOut(
   }
 }
 
-/** Why it is not shown. */
+/** Why it cannot be shown; undefined if it can. */
 function problemOf({ original, smaller, obstacle }: Fitted, path: string, exact: boolean): string | undefined {
   if (obstacle === 'damaged') return `${path} is damaged: it cannot be decoded as ${original.type}.`;
   if (obstacle === 'too large') {

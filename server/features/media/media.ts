@@ -1,4 +1,4 @@
-/** Images and videos of the project, for models that take them. */
+/** Images and videos of the project, for models that accept them. */
 import type { AgentContext, MediaKind, SessionContext } from '#server/agent/context.ts';
 import type { Feature, FeatureServices, LiveFeature } from '#server/agent/feature.ts';
 import type { VideoUploads } from '#server/models/video-uploads.ts';
@@ -12,7 +12,7 @@ declare module '#server/agent/feature.ts' {
 }
 
 function open({ services }: SessionContext, { media: { videos } }: FeatureServices): LiveFeature {
-  /** Of each agent, by what they read. */
+  /** Memoized tools, by agent and media kinds. */
   const made = new WeakMap<AgentContext, Map<string, Tool>>();
 
   function toolFor(agent: AgentContext, kinds: ReadonlySet<MediaKind>): Tool {

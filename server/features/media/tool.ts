@@ -1,4 +1,4 @@
-/** ReadMediaFile: an image or a video of the project, shown to the model. */
+/** ReadMediaFile: shows an image or a video of the project to the model. */
 import { z } from 'zod';
 import type { MediaKind } from '#server/agent/context.ts';
 import { acceptedImageTypes, mediaType, SIGNATURE_BYTES } from '#server/files/media-types.ts';
@@ -42,10 +42,10 @@ export interface MediaDeps {
   uploadVideo: UploadVideo;
 }
 
-/** What a kind of file is called. */
+/** Names of the kinds in the tool's description. */
 const plural: Record<MediaKind, string> = { image: 'images (PNG, JPEG, GIF, WebP)', video: 'videos' };
 
-/** A path as the value of an attribute. */
+/** Escapes a path for an attribute value. */
 const attribute = (path: string): string => path.replace(/[<>"&\p{Cc}]/gu, (sign) => `&#${sign.codePointAt(0) ?? 0};`);
 
 const framed = (kind: MediaKind, path: string, part: Part): Part[] => [
@@ -54,7 +54,7 @@ const framed = (kind: MediaKind, path: string, part: Part): Part[] => [
   { type: 'text', text: `</${kind}>` },
 ];
 
-/** What is left of the file, behind what was read of it. */
+/** Reads the file's bytes after `head`, and returns all of them. */
 async function whole(file: OpenFile, head: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
   const pieces = [head];
   let left = file.stats.size - head.length;
@@ -116,7 +116,7 @@ async function readOpened(
   return { output: framed(kind, target.path, part), note: `<system>${facts}</system>` };
 }
 
-/** The tool for a model that takes media of these kinds, at least one. */
+/** Creates the tool for a model that accepts media of these kinds, at least one. */
 export function createReadMediaTool(kinds: ReadonlySet<MediaKind>, deps: MediaDeps): Tool {
   const run = (args: MediaArguments, target: Target, context: RunContext): Promise<ToolResult> =>
     readTarget(args.path, target, context, (file) => readOpened(file, target, kinds, args, deps, context));
