@@ -1,4 +1,4 @@
-/** The todo list of each agent, and how long ago the model last thought of it. */
+/** The todo list of each agent, and the number of answers since the model last wrote it. */
 import { defineFeatureProjection } from '#server/journal/projections/feature-projection.ts';
 
 export interface Todo {
@@ -8,7 +8,7 @@ export interface Todo {
 
 export interface TodoListState {
   todos: readonly Todo[];
-  /** Answers of the model since it last wrote the list, and since it was last reminded of it. */
+  /** Answers of the model since it last wrote the list, and since its last reminder. */
   answersSinceWrite: number;
   answersSinceReminder: number;
 }

@@ -1,4 +1,4 @@
-/** The todo list: a tool that reads and writes it, and a reminder for a model that forgets it. */
+/** The todo list: a tool that reads and writes it, and a reminder for a model that has not written it for a while. */
 import type { AgentContext } from '#server/agent/context.ts';
 import type { Feature } from '#server/agent/feature.ts';
 import { reminder } from '#server/agent/prompt/reminders.ts';
@@ -8,7 +8,7 @@ import { todoListOf, todoLists, TODO_REMINDER, type TodoListState } from './proj
 import { createTodoListTool, listed } from './tool.ts';
 import { todoListTranscript, todoListUndo } from './transcript.ts';
 
-/** Answers of the model without a write, and since the last reminder, before it is reminded. */
+/** Number of answers since the last write and since the last reminder after which a reminder is due. */
 export const REMIND_AFTER_ANSWERS = 10;
 
 const listOf = ({ id, log }: AgentContext): TodoListState => todoListOf(todoLists.of(log.state.features), id);

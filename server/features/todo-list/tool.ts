@@ -1,4 +1,4 @@
-/** TodoList: the model's own plan of its work, read and written whole. */
+/** TodoList: reads or replaces the model's list of its work. */
 import { z } from 'zod';
 import { defineTool, type Tool } from '#server/tools/tool.ts';
 import type { Todo } from './projection.ts';
@@ -21,13 +21,13 @@ const DESCRIPTION = `Keep a list of what has to be done in the present work, and
 
 Use it for work of several steps. Write the whole list each time; keep one item in_progress while you work on it and set it to done as soon as it is. Without \`todos\` the list is only read.`;
 
-/** One line an item. */
+/** One line per item. */
 export function listed(todos: readonly Todo[]): string {
   if (todos.length === 0) return 'The todo list is empty.';
   return todos.map(({ title, status }) => `  [${status}] ${title}`).join('\n');
 }
 
-/** `present` tells the list as the journal has it. */
+/** `present` returns the list as folded from the journal. */
 export function createTodoListTool(present: () => readonly Todo[]): Tool {
   return defineTool({
     name: TODO_LIST,

@@ -10,17 +10,17 @@ import { TODO_LIST } from './tool.ts';
 
 const TODO_ID = 'todo';
 
-/** The items as a transcript has them; a schema of its own, because importing the transcripts' builds all of those. */
+/** The items in a transcript's form; a separate schema, because importing the transcripts' builds all of those. */
 const itemsSchema = z.array(z.object({ title: z.string(), status: z.enum(['pending', 'in_progress', 'done']) }));
 const argumentsSchema = z.object({ todos: itemsSchema });
 
-/** The call shows the list that it writes. */
+/** Attaches the todo list to the call that writes it. */
 function showing(agent: AgentTranscript, toolCallId: string): HeldOp[] {
   return toolOps(agent, toolCallId, { todoId: TODO_ID });
 }
 
 export const todoListTranscript: TranscriptRows = {
-  // Before the first list is written there is none to be shown, and the call may yet fail.
+  // A first write is attached only with its result: there is no list to refer to yet, and the call may fail.
   'tool.call.started': (agent, { toolCallId, name, args }) =>
     name === TODO_LIST && agent.state.todos.has(TODO_ID) && argumentsSchema.safeParse(args).success
       ? showing(agent, toolCallId)
