@@ -1,4 +1,4 @@
-/** The web in a session: pages, and searches while a service for them is configured. */
+/** Web tools of a session: FetchURL, and WebSearch while a search service is configured. */
 import type { Feature } from '#server/agent/feature.ts';
 import type { Web } from '#server/web/web.ts';
 import { createFetchUrlTool } from './fetch-url.ts';
