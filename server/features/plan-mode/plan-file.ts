@@ -1,45 +1,45 @@
-/** The file that holds an agent's plan: the only one that is written in plan mode, and what a review shows. */
+/** The file that holds an agent's plan: the only one that plan mode allows to write, and the text of a review. */
 import { lstatSync, mkdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import type { Access } from '#server/tools/tool.ts';
 
-/** Of a plan that can be reviewed. */
+/** Largest plan that can be reviewed. */
 export const MAX_PLAN_BYTES = 256 * 1024;
 
 export interface PlanFile {
-  /** As the model is told it. */
+  /** Absolute path, which reminders and results contain. */
   path: string;
   /** The session's folder. */
   dir: string;
 }
 
-/** Below the session's own folder. */
+/** The path is in the session's folder. */
 export const planFile = (dir: string, agentId: string, id: string): PlanFile => ({
   path: join(dir, 'agents', agentId, 'plans', `${id}.md`),
   dir,
 });
 
-/** Makes its directory. Throws what the file system throws. */
+/** Creates the file's directory. Throws errors of the file system. */
 export function makePlanDirectory({ path }: PlanFile): void {
   mkdirSync(dirname(path), { recursive: true });
 }
 
-/** Whether something stands in it. */
+/** Whether the file exists and is not empty. */
 export function hasContent({ path }: PlanFile): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   return stats !== undefined && stats.isFile() && stats.size > 0;
 }
 
 /**
- * Where the file really is. Links above the session's folder are the user's; one below it was put there since, and
- * following it would write or show another file.
+ * The resolved path of the file. Links above the session's folder are the user's; a link below it was added later, and
+ * following it would write or show another file, so it is not resolved.
  */
 const realPlace = async ({ path, dir }: PlanFile, runtime: Pick<Runtime, 'realpath'>) =>
   join(await runtime.realpath(dir), relative(dir, path));
 
-/** Whether a call declares writes, and all of them go to the plan file. Throws for paths that cannot be followed. */
+/** Whether a call declares writes, all of them to the plan file. Throws for paths that cannot be resolved. */
 export async function writesPlanOnly(
   accesses: readonly Access[],
   file: PlanFile,
@@ -56,7 +56,7 @@ export async function writesPlanOnly(
   return writes > 0;
 }
 
-/** The plan, or why it cannot be shown. */
+/** The plan, or the reason why it cannot be shown. */
 export async function readPlan(
   file: PlanFile,
   runtime: Pick<Runtime, 'realpath' | 'openFile'>,

@@ -1,6 +1,6 @@
 /**
- * Plan mode: an agent looks around and writes a plan, and nothing else, until people have approved it. On and off are
- * records, so that it survives a reload and follows an undo.
+ * Plan mode: an agent explores and writes a plan, but changes nothing else, until the user has approved it. Entering
+ * and leaving are records, so the mode survives a reload and follows an undo.
  */
 import type { AgentContext, SessionContext } from '#server/agent/context.ts';
 import { EngineError } from '#server/agent/errors.ts';
@@ -22,7 +22,7 @@ const PLANNED_FOR =
 const writesFile = ({ accesses }: PreparedCall) =>
   accesses.some((access) => access.kind === 'file' && access.mode !== 'read');
 
-/** What the call may change: a declared write counts, whatever the tool declares for all its calls. */
+/** The effects of the call: a declared write counts as `workspace`, whatever the tool declares for all its calls. */
 const effectsOf = ({ tool, prepared }: GuardedCall): ToolEffects =>
   tool.effects !== 'outside' && writesFile(prepared) ? 'workspace' : tool.effects;
 
@@ -34,19 +34,19 @@ function open(session: SessionContext): LiveFeature {
   const state = (agentId: string) => stateOf(log.state, agentId);
   const fileOf = (agentId: string, id: string) => planFile(session.dir, agentId, id);
 
-  /** Of the agent's plan while it plans. */
+  /** The agent's plan file while it is in plan mode. */
   function openFile(agentId: string): PlanFile | undefined {
     const { active, id } = state(agentId);
     return active && id !== undefined ? fileOf(agentId, id) : undefined;
   }
 
-  /** Whether an agent plans that this one works for. */
+  /** Whether the agent works, directly or indirectly, for one that is in plan mode. */
   function worksForPlanner(agentId: string): boolean {
     const parent = log.state.status.agents.get(agentId)?.birth?.parentAgentId;
     return parent !== undefined && (state(parent).active || worksForPlanner(parent));
   }
 
-  /** The record that enters it, and the plan's file, whose directory it makes. Throws when plan mode is on. */
+  /** The record that enters plan mode, and the plan's path, whose directory it creates. Throws when plan mode is on. */
   function enter(agentId: string, trigger: 'tool' | 'profile' | 'default'): { records: Draft[]; path: string } {
     const { active, id = newSlug() } = state(agentId);
     if (active) throw new EngineError('session.plan_mode_invalid', 'Plan mode is on already.');
@@ -54,7 +54,7 @@ function open(session: SessionContext): LiveFeature {
     try {
       makePlanDirectory(file);
     } catch (error) {
-      // Whoever writes the plan makes it too, or fails with a reason.
+      // The tool that writes the plan creates the directory too, or fails with a reason.
       session.report(`the directory of the plan ${id} could not be made`, error);
     }
     return { records: [internal(agentId, 'plan.entered', { id, trigger })], path: file.path };
@@ -121,7 +121,7 @@ function open(session: SessionContext): LiveFeature {
       const file = openFile(agent.id);
       const { name } = guarded.call;
       const effects = effectsOf(guarded);
-      // Who plans lets nobody else change anything either.
+      // Subagents of an agent in plan mode must not change anything either.
       if (!file) {
         const changes = effects === 'workspace' || effects === 'outside';
         return changes && worksForPlanner(agent.id) ? PLANNED_FOR : undefined;
@@ -135,7 +135,7 @@ function open(session: SessionContext): LiveFeature {
 
     permissionSteps: [
       {
-        // Nothing waives what the guard refuses, and nothing else is asked about the plan file itself.
+        // No permission mode overrides the guard, and writes to the plan file itself need no approval.
         async decide({ effects, agentId, accesses }, { places }) {
           const file = effects === 'workspace' ? openFile(agentId) : undefined;
           const allowed = file && (await writesPlanOnly(accesses, file, places.runtime));
@@ -146,7 +146,7 @@ function open(session: SessionContext): LiveFeature {
   };
 }
 
-/** Of the main agent, also before it was ever used. */
+/** Plan mode of the main agent; before its first use the configured default. */
 const isOn = (state: LogState, config: SessionContext['config']): boolean =>
   state.status.agents.has(MAIN_AGENT) ? stateOf(state, MAIN_AGENT).active : config.effective().defaultPlanMode;
 

@@ -1,4 +1,4 @@
-/** Whether an agent plans, which plan is its newest, and what the model was told of that. */
+/** Each agent's plan mode, its newest plan, and the reminders that the model has received. */
 import { z } from 'zod';
 import { isUndoAnchor } from '#server/journal/projections/context.ts';
 import { defineFeatureProjection } from '#server/journal/projections/feature-projection.ts';
@@ -15,23 +15,23 @@ const disclosureSchema = z.object({ form: z.enum(reminderForms) });
 
 export interface PlanState {
   active: boolean;
-  /** Of the newest plan; kept when plan mode is left, so that the next time goes on with its file. */
+  /** Id of the newest plan; retained when plan mode is left, so that entering it again reuses the file. */
   id?: string;
-  /** What the newest reminder in the context says; undefined where there is none. */
+  /** Content of the newest reminder in the context; undefined where there is none. */
   told?: 'on' | 'off' | undefined;
-  /** Plan mode was entered after that. */
+  /** Plan mode was entered after that reminder. */
   entered: boolean;
-  /** A message of the user's came after that. */
+  /** A user message followed that reminder. */
   userSince: boolean;
-  /** Answers of the model since the last reminder, and since the last that was no short one. */
+  /** Answers of the model since the last reminder, and since the last one that was not short. */
   answersSinceReminder: number;
   answersSinceFull: number;
 }
 
 interface Plans {
-  /** Of agents that have planned; states are replaced, never changed. */
+  /** By agent that has planned; states are replaced, never mutated. */
   agents: Map<string, PlanState>;
-  /** Highest version given, by agent and plan. An undo does not take it back. */
+  /** Highest version number, by agent and plan. An undo does not revert it. */
   versions: Map<string, number>;
 }
 
@@ -45,7 +45,7 @@ const never: PlanState = {
 
 const versionKey = (agent: string, id: string) => `${agent}/${id}`;
 
-/** The form of a reminder of plan mode. */
+/** The form of a plan mode reminder; undefined for other origins. */
 function formOf(origin: Origin | undefined): ReminderForm | undefined {
   if (origin?.kind !== 'injection' || origin.variant !== PLAN_REMINDER) return undefined;
   return disclosureSchema.safeParse(origin.disclosure).data?.form;
@@ -58,7 +58,7 @@ function reminded(state: PlanState, form: ReminderForm): PlanState {
 }
 
 function spliced(state: PlanState, { messages, x }: Extract<JournalRecord, { type: 'context.spliced' }>): PlanState {
-  // A summary stands for what was told before.
+  // A summary replaces the reminders before it.
   const gone = x?.cause === 'compaction' && state.told !== undefined;
   let next: PlanState = gone ? { ...state, told: undefined } : state;
   for (const message of messages) {
@@ -106,12 +106,12 @@ export const plans = defineFeatureProjection<Plans, PlanState>({
   },
 });
 
-/** The agent's part; that of one that never planned is not kept. */
+/** The agent's state; an agent that never planned has the initial one. */
 export function planOf({ agents }: Plans, agent: string): PlanState {
   return agents.get(agent) ?? never;
 }
 
-/** Of the next revision of a plan. */
+/** The version number of a plan's next revision. */
 export function nextVersion({ versions }: Plans, agent: string, id: string): number {
   return (versions.get(versionKey(agent, id)) ?? 0) + 1;
 }

@@ -1,9 +1,9 @@
-/** What the model is told while it plans, and when. */
+/** The reminders of plan mode, and when they are due. */
 import { reminder } from '#server/agent/prompt/reminders.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import { PLAN_REMINDER, type PlanState, type ReminderForm } from './projection.ts';
 
-/** Answers of the model after which it is told everything again, and after which it is told in short. */
+/** Answers of the model after which the full reminder is repeated, and after which the short one is. */
 export const FULL_AFTER_ANSWERS = 5;
 export const SHORT_AFTER_ANSWERS = 2;
 
@@ -26,7 +26,7 @@ const texts: Record<ReminderForm, (path: string) => string> = {
     `Plan mode has ended: you may change files and run commands again, as permissions allow. The plan is in ${path}.`,
 };
 
-/** Which is due before the next request; `entry` is full or for a file that has content. */
+/** The reminder that is due before the next request; `entry` is `full`, or `reentry` if the plan file has content. */
 export function dueReminder(state: PlanState): 'entry' | 'full' | 'short' | 'exit' | undefined {
   const { active, told, entered, userSince, answersSinceFull, answersSinceReminder } = state;
   if (!active) return told === 'on' ? 'exit' : undefined;

@@ -1,4 +1,4 @@
-/** What follows from the answer to a plan. */
+/** Derives the result of a plan review from the user's answer. */
 import type { ApprovalAnswer } from '#server/interactions/approvals.ts';
 import type { ToolResult } from '#server/tools/tool.ts';
 
@@ -12,20 +12,20 @@ export interface PlanOption {
   description?: string | undefined;
 }
 
-/** Answers that people give by a label. */
+/** Answers that clients send as a label. */
 const REVISE = 'Revise';
 const REJECT_AND_EXIT = 'Reject and Exit';
 /** Labels that no option may have. */
 export const ANSWER_LABELS: readonly string[] = ['Approve', 'Reject', REVISE, REJECT_AND_EXIT];
 
 export interface ReviewOutcome extends Pick<ToolResult, 'output' | 'isError' | 'stopTurn'> {
-  /** How plan mode is left, if it is. */
+  /** How plan mode is left; undefined if it stays on. */
   leaves?: 'exit' | 'cancel';
 }
 
 const because = (feedback: string | undefined) => (feedback ? `\nThe user says: ${feedback}` : '');
 
-/** `answer` is absent in auto mode, where nobody is asked. */
+/** `answer` is absent in auto mode, which requests no review. */
 export function reviewOutcome(
   answer: ApprovalAnswer | undefined,
   { text, path }: ReviewedPlan,

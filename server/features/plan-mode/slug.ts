@@ -1,4 +1,4 @@
-/** Names of plans that people can read and tell apart. */
+/** Generates plan names that people can read and distinguish. */
 import { randomInt } from 'node:crypto';
 
 const adjectives = ['amber', 'brave', 'calm', 'clear', 'early', 'gentle', 'keen', 'quiet', 'silver', 'steady', 'swift'];

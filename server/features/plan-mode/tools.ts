@@ -9,18 +9,18 @@ export const EXIT_PLAN_MODE = 'ExitPlanMode';
 
 const MAX_OPTIONS = 3;
 const LABEL_CHARS = 80;
-/** Fewer are no choice. */
+/** Fewer options are not displayed, as there is no choice. */
 const SHOWN_OPTIONS = 2;
 
 /** Plan mode of one agent. */
 export interface AgentPlanMode {
-  /** What enters it. Throws when it is on. */
+  /** Enters plan mode, and returns its records and the plan's path. Throws when it is on. */
   enter(): { records: Draft[]; path: string };
-  /** The plan as it stands in its file, or why there is none to show. */
+  /** The plan as stored in its file, or the reason why there is none to show. */
   read(environment: Pick<ToolEnvironment, 'runtime'>): Promise<ReviewedPlan | { problem: string }>;
-  /** Keeps the text of the plan and tells of it. */
+  /** Stores the text of the plan as a blob, and returns the records of its revision. */
   revision(plan: ReviewedPlan): Promise<Draft[]>;
-  /** What leaves it; none where it is off by now. */
+  /** The records that leave plan mode; empty if it is already off. */
   leave(how: NonNullable<ReviewOutcome['leaves']>): Draft[];
 }
 

@@ -1,4 +1,4 @@
-/** Plan mode in the transcript, and how an undo restores it; what is set is shown of the main agent alone. */
+/** Plan mode in the transcript, and its restore by an undo; `meta` has the main agent's plan mode only. */
 import { eventFields, markerOp, type AgentTranscript } from '#server/transcript/agent-transcript.ts';
 import { sameValue } from '#server/transcript/reducer/equal.ts';
 import type { Held, HeldOp } from '#server/transcript/reducer/state.ts';
