@@ -58,6 +58,13 @@ export default {
       to: {},
     },
     {
+      name: 'sessions-know-no-feature',
+      comment: 'Routes call a feature within `sessions.use`; sessions call the hooks of `Feature` and `LiveFeature`.',
+      severity: 'error',
+      from: { path: '^server/(sessions|workspaces|workspace-files|file-search|host-files|terminals)/' },
+      to: { path: '^server/features/' },
+    },
+    {
       name: 'journal-has-one-disk',
       comment: 'Another store is another set of those functions.',
       severity: 'error',

@@ -37,7 +37,7 @@ import { createUserFileWriter } from '#server/mcp/config/user-file-writer.ts';
 import { createMcpManagement, type McpManagement } from '#server/mcp/management/management.ts';
 import { createProber } from '#server/mcp/management/probe.ts';
 import { createHttpClient } from '#server/net/http-client.ts';
-import { createModelChecks } from '#server/models/model-checks.ts';
+import { createModelChecks, type ModelChecks } from '#server/models/model-checks.ts';
 import { spawnGroup } from '#server/processes/spawn.ts';
 import { createProjects, type Projects } from '#server/project-files/projects.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
@@ -84,6 +84,7 @@ export interface App {
   readonly connections: Connections;
   readonly config: Config;
   readonly providers: Providers;
+  readonly models: ModelChecks;
   readonly uploads: Uploads;
   readonly workspaces: Workspaces;
   readonly trust: Trust;
@@ -339,6 +340,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     log,
   });
   const terminals = createTerminals({ runtime, loadPty, log });
+  const models = createModelChecks({ config, providers, env: options.env, identity });
   const sessions = createSessions({
     home,
     root: sessionsDir,
@@ -359,7 +361,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       );
     },
     flushEvents: bus.flush,
-    models: createModelChecks({ config, providers, env: options.env, identity }),
+    models,
     announceArchived: (sessionId, workspace_id) =>
       globalStream.publish('event.session.archived', { workspace_id }, { sessionId }),
     version,
@@ -416,6 +418,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     connections: gateway,
     config,
     providers,
+    models,
     uploads,
     workspaces,
     trust,

@@ -72,6 +72,8 @@ export interface LiveFeature {
    * before it changes anything.
    */
   configure?(agent: AgentContext, request: AgentConfigRequest): Promise<void>;
+  /** Whether `configure` may open a turn: an agent without a profile is bound to the default model before it. */
+  opensTurn?(request: AgentConfigRequest): boolean;
   /**
    * Called before a user's prompt opens its turn, which waits for the returned function: the session is busy meanwhile,
    * and an abort fires the signal. Undefined, the usual result, starts the turn immediately.

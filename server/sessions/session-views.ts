@@ -130,6 +130,7 @@ export function agentFacts(state: LogState, agentId: string, defaults: AgentDefa
   };
 }
 
+/** The members of features precede the size of the context; the schema requires those of plan and swarm mode. */
 function statusOf(source: SessionSource, { defaults, features }: ViewConfiguration): SessionStatus {
   const { model, effort, permission, contextTokens, maxContextTokens: max } = mainFacts(source.state, defaults);
   return Object.assign(
@@ -138,12 +139,12 @@ function statusOf(source: SessionSource, { defaults, features }: ViewConfigurati
       ...(model === undefined ? {} : { model }),
       thinking_level: effort,
       permission,
-      plan_mode: false,
-      swarm_mode: false,
+    },
+    ...features.map((feature) => feature.status?.(source.state, defaults)),
+    {
       context_tokens: contextTokens,
       ...(max ? { max_context_tokens: max, context_usage: Math.min(1, contextTokens / max) } : {}),
     },
-    ...features.map((feature) => feature.status?.(source.state, defaults)),
   );
 }
 

@@ -30,7 +30,6 @@ import { customMetadata, newSessionId, sessionOfHeader, type SessionHeader } fro
 import type { ModelChecks } from '#server/models/model-checks.ts';
 import type { LiveSession } from './session.ts';
 import { runtimeOf } from './session-views.ts';
-import { createSessionMcpServers, type SessionMcpServers } from './mcp-servers.ts';
 import { createSessionExport, type ExportSession } from './session-export.ts';
 import { createSessionReads, type ReadSession } from './session-reads.ts';
 import { newSessionDirectory } from './new-directory.ts';
@@ -95,6 +94,8 @@ export interface Sessions extends ConversationActions {
   workDirectory(id: string): Promise<SessionDirectory>;
   /** As `use`, of a session that is loaded; undefined of one that is not. Throws 40401. */
   ifLoaded: LiveSessions['ifLoaded'];
+  /** As `ifLoaded`, of the session created last of those that are loaded. */
+  ifAnyLoaded<T>(work: (session: LiveSession) => T | Promise<T>): Promise<T | undefined>;
   /** `by` is the client, which a change of the permission mode is recorded with. */
   submit(id: string, body: SubmitPrompt, by?: Caller): Promise<Prompt>;
   updateProfile(id: string, body: ProfileUpdate, by?: Caller): Promise<Session>;
@@ -113,7 +114,6 @@ export interface Sessions extends ConversationActions {
   liveRow(id: string): SessionHeader | undefined;
   /** Of a live session, of the one created last unless named; empty for an unknown or cold one. Loads none. */
   tools(id: string | undefined): Promise<ToolDescriptor[]>;
-  readonly mcpServers: SessionMcpServers;
   /**
    * Warns the loaded sessions in which a command of the model runs, has left processes running, or has ended since the
    * change could have been made, that a setting has changed that decides what may run unasked.
@@ -320,12 +320,18 @@ export function createSessions(deps: SessionsDeps): Sessions {
       rowOf(id);
       return live.ifLoaded(id, work);
     },
+    async ifAnyLoaded(work) {
+      const newest = live.all().reduce<LiveSession | undefined>((last, session) => {
+        return last && last.row().createdAt >= session.row().createdAt ? last : session;
+      }, undefined);
+      return newest && live.ifLoaded(newest.id, work);
+    },
     submit: (id, body, by) => submitPrompt(id, body, { models: deps.models, uploads: deps.uploads, use: live.use, by }),
     warnOfChange,
     updateProfile: (id, body, by) =>
       live.use(id, (session) => updateProfile(session, body, { live, models: deps.models, clock, by })),
     switchRuntime,
-    ...createConversationActions({ use: live.use, models: deps.models, views: deps }),
+    ...createConversationActions(live),
     fork: (id, request) => copyOf(id, 'fork', request),
     createChild: (id, request) => copyOf(id, 'child', request),
     children,
@@ -334,7 +340,6 @@ export function createSessions(deps: SessionsDeps): Sessions {
     restore,
     liveRow: (id) => live.get(id)?.row(),
     tools,
-    mcpServers: createSessionMcpServers(live),
     streams: createSessionStreams({ ...deps, live, rowOf }),
     followers,
     preload: live.preload,

@@ -31,9 +31,10 @@ export async function updateProfile(
 ): Promise<Session> {
   const { title, metadata, agent_config } = body;
   const changes = agent_config ? agentChanges(agent_config) : [];
-  // A turn of its own may follow, which nobody's prompt binds.
-  if (agent_config?.goal_control === 'resume' && session.mainFacts().profile === undefined) {
-    changes.unshift(...agentChanges({ model: models.defaultModel() }));
+  // No prompt binds the agent before a turn that a feature opens.
+  if (agent_config && session.mainFacts().profile === undefined) {
+    const opens = session.context.features.some((feature) => feature.opensTurn?.(agent_config));
+    if (opens) changes.unshift(...agentChanges({ model: models.defaultModel() }));
   }
   if (title !== undefined || changes.length > 0) await session.log.claim();
   if (title !== undefined) {

@@ -10,6 +10,7 @@ import { mainProfile } from '#server/agent/profile.ts';
 import { reminder } from '#server/agent/prompt/reminders.ts';
 import { beginsAnew, readContext } from '#server/journal/projections/context.ts';
 import { entering, internal, type Draft } from '#server/journal/records.ts';
+import type { ModelChecks } from '#server/models/model-checks.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 
 const READING_TOOLS: ReadonlySet<string> = new Set(['Read', 'Grep', 'Glob']);
@@ -22,9 +23,17 @@ only ${[...READING_TOOLS].join(', ')} work here; every other call is refused.`;
 
 const isSide = ({ id, log }: AgentContext) => log.state.status.agents.get(id)?.birth?.purpose === 'btw';
 
-/** Opens a side conversation, also beside a turn; the session must be claimed. Returns its agent. Throws 50003. */
-export async function openSideConversation(session: SessionContext, defaultModel: string | undefined): Promise<string> {
+/**
+ * Opens a side conversation, also during a turn. Returns the id of its agent. Throws `auth.*` while the main agent's
+ * model cannot be used, `session.busy` and `persistence.failure`.
+ */
+export async function openSideConversation(
+  session: SessionContext,
+  models: Pick<ModelChecks, 'assertReady' | 'defaultModel'>,
+): Promise<string> {
   const { agents, log } = session;
+  await models.assertReady(readContext(log.state.context, MAIN_AGENT).config.model);
+  await log.claim();
   const { permission } = agents.main.context.config;
   const { bound, config } = readContext(log.state.context, MAIN_AGENT);
   const birth = {
@@ -39,7 +48,7 @@ export async function openSideConversation(session: SessionContext, defaultModel
   }
   // Nothing was said yet, so there is nothing to copy.
   return agents.create({ ...birth, records: (agentId) => [told(agentId)] }, async ({ id, context }) => {
-    const model = config.model ?? defaultModel;
+    const model = config.model ?? models.defaultModel();
     await context.config.change({ profile: mainProfile, ...(model === undefined ? {} : { model }) });
     return id;
   });

@@ -103,6 +103,8 @@ function open(session: SessionContext): LiveFeature {
       const last = foldedWith(state(), end.line, clock.now());
       return { before: goalBehind(agent, last, turnId, outcome, end), after: untoldCancelDraft(last) };
     },
+    opensTurn: ({ goal_control }) => goal_control === 'resume',
+
     async configure(agent, { goal_objective, goal_control }) {
       if (goal_objective === undefined && goal_control === undefined) return;
       await log.claim();

@@ -867,7 +867,7 @@ describe('the fold of a feature', () => {
     projection: counts,
     snapshot: () => ({ pending_questions: [] }),
     status: (state, { config }) => ({
-      context_tokens: counts.of(state.features).get('main') ?? 0,
+      swarm_mode: counts.of(state.features).get('main') === 2,
       plan_mode: config.effective().defaultPlanMode,
     }),
     open: () => ({ stepBegins: (agent) => ({ before: [mark(agent, 'counted')] }) }),
@@ -877,7 +877,7 @@ describe('the fold of a feature', () => {
     const talk = await talkWith([counting], [done, done]);
     await talk.turn('one');
     await talk.turn('two');
-    expect(talk.reader.status()).toMatchObject({ context_tokens: 2, plan_mode: false });
+    expect(talk.reader.status()).toMatchObject({ swarm_mode: true, plan_mode: false });
     await talk.close();
     const again = await talkWith([counting]);
     expect(counts.of(again.log.state.features)).toEqual(new Map([['main', 2]]));

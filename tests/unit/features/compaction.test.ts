@@ -258,7 +258,10 @@ describe('afterwards', () => {
   it('a side conversation is told again that it is one', async () => {
     const talk = await talkWith([{ text: 'Hi.' }, full('Aside.'), { text: 'Sum.' }, { text: 'On.' }]);
     await talk.turn('Hello');
-    await openSideConversation(talk.session.context, 'fake');
+    await openSideConversation(talk.session.context, {
+      assertReady: async () => undefined,
+      defaultModel: () => 'fake',
+    });
     const ask = async (id: string) => {
       const content = [{ type: 'text' as const, text: 'What?' }];
       const input = { content, eventContent: content, parts: content, text: 'What?', attachments: [] };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listMcpServers } from '#server/features/mcp/servers.ts';
 import { mcpServerSchema } from '#schema/mcp.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
@@ -8,5 +9,7 @@ export default defineEndpoint({
   tag: 'tools',
   operationId: 'listMcpServers',
   data: z.object({ servers: z.array(mcpServerSchema) }),
-  handler: async ({ app }) => ({ servers: await app.sessions.mcpServers.list() }),
+  handler: async ({ app }) => ({
+    servers: (await app.sessions.ifAnyLoaded(({ context }) => listMcpServers(context))) ?? [],
+  }),
 });

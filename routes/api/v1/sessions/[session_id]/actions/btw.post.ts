@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { openSideConversation } from '#server/features/btw/btw.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
@@ -19,5 +20,8 @@ export default defineEndpoint({
     'persistence.failure',
   ],
   load: ({ params, app }) => app.sessions.assertExists(params.session_id),
-  handler: ({ params, app }) => app.sessions.openSideConversation(params.session_id),
+  handler: ({ params, app }) =>
+    app.sessions.use(params.session_id, async ({ context }) => ({
+      agent_id: await openSideConversation(context, app.models),
+    })),
 });

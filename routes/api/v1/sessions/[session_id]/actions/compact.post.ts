@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { compaction } from '#server/features/compaction/compaction.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
@@ -11,5 +12,10 @@ export default defineEndpoint({
   data: z.object({}),
   errors: ['session.not_found', 'session.busy', 'compaction.unable', 'persistence.failure'],
   load: ({ params, app }) => app.sessions.assertExists(params.session_id),
-  handler: ({ params, body, app }) => app.sessions.compact(params.session_id, body?.instruction),
+  handler: ({ params, body, app }) =>
+    app.sessions.use(params.session_id, async ({ context }) => {
+      await context.log.claim();
+      context.feature(compaction).start(body?.instruction?.trim() || undefined);
+      return {};
+    }),
 });

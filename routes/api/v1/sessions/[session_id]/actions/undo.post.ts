@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { undoTurns } from '#server/agent/undo/undo.ts';
+import { promptText } from '#server/sessions/prompt-text.ts';
 import { messageSchema } from '#schema/message.ts';
 import { statusSchema } from '#schema/session.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
@@ -20,5 +22,12 @@ export default defineEndpoint({
   }),
   errors: ['session.not_found', 'session.busy', 'session.undo_unavailable', 'persistence.failure'],
   load: ({ params, app }) => app.sessions.assertExists(params.session_id),
-  handler: ({ params, body, app }) => app.sessions.undo(params.session_id, body),
+  handler: ({ params: { session_id }, body, app }) =>
+    app.sessions.use(session_id, async ({ context }) => {
+      await undoTurns(context, body?.count ?? 1, promptText);
+      const { contextMessages, status } = await app.sessions.read(session_id);
+      // As of one moment: nothing is awaited between the two.
+      const [messages, rollup] = [contextMessages(body?.page_size), status()];
+      return { messages: await messages, status: rollup };
+    }),
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mcpServerNotFound, restartMcpServer } from '#server/features/mcp/servers.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
@@ -10,8 +11,12 @@ export default defineEndpoint({
   params: pathParams('mcp_server_id'),
   data: z.object({ restarting: z.literal(true) }),
   errors: ['validation.failed', 'mcp.server_not_found'],
-  async handler({ params, app }) {
-    await app.sessions.mcpServers.restart(params.mcp_server_id);
-    return { restarting: true as const };
+  async handler({ params: { mcp_server_id }, app }) {
+    const restarted = await app.sessions.ifAnyLoaded(async ({ context }) => {
+      await restartMcpServer(context, mcp_server_id);
+      return { restarting: true as const };
+    });
+    if (!restarted) throw mcpServerNotFound(mcp_server_id);
+    return restarted;
   },
 });

@@ -1,0 +1,40 @@
+/** What clients see and do of the MCP servers of a session's workspace. */
+import type { SessionContext } from '#server/agent/context.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
+import type { McpServerState, McpStatus } from '#server/mcp/server.ts';
+import type { McpServerRow } from '#schema/mcp.ts';
+import { mcp } from './mcp.ts';
+
+const shownStatus: Record<McpStatus, McpServerRow['status']> = {
+  pending: 'connecting',
+  connected: 'connected',
+  failed: 'error',
+  'needs-auth': 'error',
+  disabled: 'disconnected',
+  removed: 'disconnected',
+};
+
+const rowOf = ({ name, transport, status, toolCount, error }: McpServerState): McpServerRow => ({
+  id: name,
+  name,
+  transport,
+  status: shownStatus[status],
+  tool_count: toolCount,
+  ...(error ? { last_error: error } : {}),
+});
+
+/** Starts the servers that are not started yet, and waits for no connection. */
+export async function listMcpServers(session: SessionContext): Promise<McpServerRow[]> {
+  const servers = await session.feature(mcp).workspace.list();
+  return servers.map((server) => rowOf(server.state()));
+}
+
+/**
+ * Resolves when the new connection is established or has failed. Throws `mcp.server_not_found`, and `validation.failed`
+ * for a disabled server.
+ */
+export const restartMcpServer = (session: SessionContext, name: string): Promise<void> =>
+  session.feature(mcp).workspace.restart(name);
+
+export const mcpServerNotFound = (name: string) =>
+  new ServiceError('mcp.server_not_found', `MCP server ${name} does not exist`);
