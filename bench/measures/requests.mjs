@@ -1,12 +1,8 @@
-// Requests that every check lies on, against an earlier build: `GET /meta`, a grep of a small project, and a turn with a
+// Requests that every check passes, next to an earlier build: `GET /meta`, a grep of a small project, and a turn with a
 // Write call, which runs in the mode `yolo` without an approval.
 import { follow } from '../client.mjs';
 import { inTurn, median } from '../rounds.mjs';
 import { openTarget } from './turns.mjs';
-
-/** An earlier build may be faster by so much. */
-const SLOWER_BY = 0.05;
-const SLOWER_BY_MS = 1;
 
 /** Calls of a round, of which the median counts. */
 const CALLS = 40;
@@ -46,8 +42,7 @@ export async function measureRequests({ builds, model, quick, report }) {
     ]) {
       await inTurn(quick ? 3 : 10, works, (work) => work[kind]());
       const [now, before] = await inTurn(quick ? 5 : 20, works, (work) => work[kind]());
-      const most = before && median(before) + Math.max(median(before) * SLOWER_BY, SLOWER_BY_MS);
-      report.line({ name, unit: 'ms', now, before, ...(before && { aim: { most: Number(most.toFixed(2)) } }) });
+      report.line({ name, unit: 'ms', now, before });
     }
   } finally {
     for (const follower of followers) follower.close();

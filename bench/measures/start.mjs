@@ -32,7 +32,7 @@ export async function measureStart({ builds, model, quick, report }) {
       now,
       before,
       against: { name: 'bare node:http', values: bare },
-      aim: { most: 2.3, of: 'bare node:http' },
+      aim: { most: 2.5, of: 'bare node:http' },
     });
   } finally {
     for (const { remove } of homes) remove();
