@@ -267,12 +267,13 @@ export function createAgentTurns({ context, queue, frames, found, onIdle }: Agen
     starting: () => starting?.done,
     start,
     request(request) {
+      // A turn that is being cancelled still records its input; no other operation would.
+      if (!turn) assertOpen();
       const occupation = occupied();
       if (occupation) {
         occupation.input.push(request);
         return;
       }
-      assertOpen();
       context.config.create();
       launch(request, []);
     },

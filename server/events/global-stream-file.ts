@@ -171,6 +171,9 @@ export async function openFileStore({ path, newEpoch, fence, log }: FileStoreOpt
     try {
       await file.writeFile(start);
       await file.sync();
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
     } finally {
       await file.close();
     }

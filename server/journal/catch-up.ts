@@ -11,10 +11,10 @@ import { journalFiles } from './journal-files.ts';
 import { emptyView, readOn } from './view.ts';
 
 /**
- * Brings the view to the end of the file and publishes the new frames, but none with a number up to `told`. Calls run
+ * Brings the view to the end of the file and publishes the new frames, but none with a number up to `sentUpTo`. Calls run
  * serially: concurrent ones would fold a line twice. A no-op for the writer.
  */
-export type CatchUp = (told?: number) => Promise<void>;
+export type CatchUp = (sentUpTo?: number) => Promise<void>;
 
 export function createCatchUp(journal: OpenJournal): CatchUp {
   const { dir, sessionId, blobs, log } = journal;
@@ -28,7 +28,7 @@ export function createCatchUp(journal: OpenJournal): CatchUp {
   }
 
   /** Reads the new lines; restarts from the beginning when another process wrote lines before the waiting drafts. */
-  async function readMore(told = journal.view.seq): Promise<void> {
+  async function readMore(sentUpTo = journal.view.seq): Promise<void> {
     if (journal.held) return;
     const { view, waiting } = journal;
     const size = await journalFiles.size(dir);
@@ -43,7 +43,7 @@ export function createCatchUp(journal: OpenJournal): CatchUp {
         if (!anew) journal.listeners.tell((listener) => listener.line(batch));
         publish?.();
       };
-      const untold = sent.filter((one) => one.seq > told);
+      const untold = sent.filter((one) => one.seq > sentUpTo);
       return untold.length > 0 ? framesOf(batch, untold).then(tellOf) : tellOf();
     });
     if (restart) journal.waiting = [];
@@ -57,8 +57,8 @@ export function createCatchUp(journal: OpenJournal): CatchUp {
     }
   }
 
-  return (told) => {
-    const done = reading.then(() => readMore(told));
+  return (sentUpTo) => {
+    const done = reading.then(() => readMore(sentUpTo));
     reading = done.catch(() => undefined);
     return done;
   };

@@ -30,7 +30,7 @@ export interface WaitingCall {
 }
 
 export interface StartOptions {
-  behind?: Draft[];
+  after?: Draft[];
   outlive?: () => void;
   /** The process that runs it; called when the task is recorded. */
   process?: () => ProcessIdentity | undefined;
@@ -43,7 +43,7 @@ export interface RunningTask {
   /** Aborted when the task must end; the reason is a `TaskStop`. */
   readonly signal: AbortSignal;
   /**
-   * Marks the task as running: it is listed, and a background task is recorded, with `behind` on the same line.
+   * Marks the task as running: it is listed, and a background task is recorded, with `after` on the same line.
    * `members` is called at each publication. `outlive` is called when the server exits and the task does not. Throws
    * `persistence.failure`.
    */

@@ -151,14 +151,14 @@ export function createTasks(deps: TasksDeps): Tasks {
       id,
       output,
       signal: controller.signal,
-      started(members, { behind = [], outlive, process = () => undefined } = {}) {
+      started(members, { after = [], outlive, process = () => undefined } = {}) {
         entry.members = members;
         entry.process = process;
         entry.startedAt = clock.now();
         entry.detached = !waiting;
         if (!waiting) {
           entry.outlive = outlive;
-          log.append([...startDrafts(entry), ...behind]);
+          log.append([...startDrafts(entry), ...after]);
         }
         entries.set(id, entry);
         if (entry.stop) giveUpLater(entry);

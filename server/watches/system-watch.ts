@@ -15,10 +15,10 @@ export interface SystemWatch {
 
 export interface SystemWatcher {
   /**
-   * Starts a watch. `told` receives a path relative to `path`, undefined if the system named none; `renamed` is false
+   * Starts a watch. `onChange` receives a path relative to `path`, undefined if the system named none; `renamed` is false
    * when only content or metadata of an entry changed. Throws the system's error.
    */
-  watch(path: string, told: (name: string | undefined, renamed: boolean) => void, subtree: boolean): SystemWatch;
+  watch(path: string, onChange: (name: string | undefined, renamed: boolean) => void, subtree: boolean): SystemWatch;
   /** Calls back after events may have been lost, until the returned function is called. */
   onLoss(callback: () => void): () => void;
 }
@@ -42,7 +42,7 @@ export function createSystemWatcher(lossAt?: number): SystemWatcher {
   }
 
   return {
-    watch(path, told, subtree) {
+    watch(path, onChange, subtree) {
       if (!asked) {
         asked = true;
         void queueLimit().then((events) => (limit = events / 2));
@@ -50,10 +50,10 @@ export function createSystemWatcher(lossAt?: number): SystemWatcher {
       const watcher = watch(path, { persistent: false, recursive: subtree }, (event, name) => {
         // Node delivers all events of the system's queue in one turn.
         if (inTurn++ === 0) setImmediate(turnOver);
-        told(name ?? undefined, event === 'rename');
+        onChange(name ?? undefined, event === 'rename');
       });
       // Removing a watched directory may be reported as an error; its parent's watch reports it, too.
-      watcher.on('error', () => told(undefined, true));
+      watcher.on('error', () => onChange(undefined, true));
       return watcher;
     },
     onLoss(callback) {

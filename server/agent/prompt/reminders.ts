@@ -35,21 +35,21 @@ export function localDate(now: Date): string {
 
 function dateReminder(messages: readonly Told[], now: Date): ContextMessage[] {
   const date = localDate(now);
-  const told = dateSchema.safeParse(lastDisclosure(messages, 'date_change')).data?.date;
-  if (told === date) return [];
-  const text = told === undefined ? `Today's date is ${date}.` : `The date has changed. Today's date is now ${date}.`;
+  const disclosed = dateSchema.safeParse(lastDisclosure(messages, 'date_change')).data?.date;
+  if (disclosed === date) return [];
+  const text = disclosed === undefined ? `Today's date is ${date}.` : `The date has changed. Today's date is now ${date}.`;
   return [reminder('date_change', text, { date })];
 }
 
 function modeReminder(messages: readonly Told[], mode: PermissionMode): ContextMessage[] {
-  const told = modeSchema.safeParse(lastDisclosure(messages, 'permission_mode')).data?.mode;
+  const disclosed = modeSchema.safeParse(lastDisclosure(messages, 'permission_mode')).data?.mode;
   if (mode === 'auto') {
-    if (told === 'auto') return [];
+    if (disclosed === 'auto') return [];
     const text =
       'The permission mode is now "auto": tool calls run without asking the user, and nobody is there to answer questions. Decide yourself and stay within the task.';
     return [reminder('permission_mode', text, { mode })];
   }
-  if (told !== 'auto') return [];
+  if (disclosed !== 'auto') return [];
   const text = `The permission mode is now "${mode}": the "auto" mode has ended, the user is there again and may be asked.`;
   return [reminder('permission_mode', text, { mode })];
 }

@@ -128,7 +128,7 @@ function open(session: SessionContext): Questions {
         const asked = event(agentId, 'event.question.requested', questionOf(id, session, items, context), {
           taskId: task.id,
         });
-        task.started(() => ({ kind: 'question', questionCount: items.length, toolCallId }), { behind: [asked] });
+        task.started(() => ({ kind: 'question', questionCount: items.length, toolCallId }), { after: [asked] });
         const endOf = (given: Outcome): TaskEnd =>
           signal.aborted ? { status: 'stopped' } : { status: 'completed', result: resultText(given) };
         const outcome = await kind.ask({

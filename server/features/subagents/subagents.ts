@@ -217,7 +217,7 @@ function open(session: SessionContext): Subagents {
       }),
       event(callerId, 'subagent.started', { subagentId: child.id }),
     ];
-    task.started(() => members, { behind: spawned });
+    task.started(() => members, { after: spawned });
     // For a foreground task, `started` records nothing else.
     if (!background) log.append(spawned);
   }

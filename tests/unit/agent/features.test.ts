@@ -722,6 +722,18 @@ describe('a request', () => {
     await talk.close();
   });
 
+  it('is refused while exclusive work settles because the session is being closed', async () => {
+    const talk = await talkWith([]);
+    let settle = () => {};
+    const work = talk.main.exclusively(() => new Promise<void>((resolve) => (settle = resolve)));
+    expect(work).toBeDefined();
+    const end = talk.session.end('idle');
+    expect(() => talk.main.context.request(request('too late'))).toThrow(expect.objectContaining({ code: 40901 }));
+    settle();
+    await end;
+    await talk.close();
+  });
+
   it('that entered a running turn with records keeps them', async () => {
     const first = held('Not yet.');
     const talk = await talkWith([], [first.script, done]);

@@ -1,7 +1,7 @@
-import { appendFile, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, open as openFile, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { COMPACT_AT_FRAMES } from '#server/events/global-stream-file.ts';
 import { createEventBus } from '#server/events/bus.ts';
@@ -211,6 +211,21 @@ describe('the global stream', () => {
     const { ino } = await stat(file());
     await until(() => lines.some((line) => line.includes('not compacted')));
     expect((await stat(file())).ino).toBe(ino);
+    expect(await readdir(join(home, 'events'))).toEqual(['global.ndjson']);
+  });
+
+  it('leaves no temporary file when a rewrite cannot be synced', async () => {
+    const lines: string[] = [];
+    const { deleted } = await open(
+      ownClaim,
+      createLogger('error', (line) => lines.push(line)),
+    );
+    const handle = await openFile(file());
+    const sync = vi.spyOn(Object.getPrototypeOf(handle), 'sync').mockRejectedValueOnce(new Error('ENOSPC'));
+    await handle.close();
+    for (let index = 0; index < COMPACT_AT_FRAMES; index += 1) deleted(`/${index}`);
+    await until(() => lines.some((line) => line.includes('not compacted')));
+    sync.mockRestore();
     expect(await readdir(join(home, 'events'))).toEqual(['global.ndjson']);
   });
 

@@ -187,10 +187,10 @@ describe('a task that a call waits for', () => {
 describe('a task in the background', () => {
   test('is recorded at its start, with the records of its caller, and at its end', async () => {
     const { tasks, spec, types, records } = setUp();
-    const behind = [event('main', 'subagent.started', { subagentId: 'agent-1' })];
+    const after = [event('main', 'subagent.started', { subagentId: 'agent-1' })];
     let end = () => {};
     const released = await tasks.run(spec(), async (task) => {
-      task.started(members, { behind });
+      task.started(members, { after });
       await new Promise<void>((resolve) => (end = resolve));
       return { status: 'completed', result: 'yes' };
     });
