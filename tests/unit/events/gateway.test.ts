@@ -409,8 +409,8 @@ it('what a client opens after its connection has closed is released', async () =
     },
   );
   const { connect } = setup({}, [opens]);
-  const { ask, handle } = connect();
-  void ask('open', {});
+  const { say, handle } = connect();
+  say({ type: 'open', id: 'q1', payload: {} });
   await until(() => proceed !== undefined);
   handle.closed();
   proceed?.();
