@@ -101,6 +101,8 @@ it('programs started by commands receive the signal as usual', async () => {
     const text = JSON.stringify(await built.ok('GET', `/sessions/${session}/messages?page_size=100`));
     return text.includes('Done.') && text;
   });
-  expect(messages).toContain(String.raw`ended 138\ncaught`);
+  // Whether bash reports the signal between the two lines depends on its timing.
+  expect(messages).toContain(String.raw`ended 138\n`);
+  expect(messages).toContain(String.raw`\ncaught\n`);
   expect(messages).not.toContain(String.raw`survived\n`);
 });

@@ -37,7 +37,8 @@ function dateReminder(messages: readonly Told[], now: Date): ContextMessage[] {
   const date = localDate(now);
   const disclosed = dateSchema.safeParse(lastDisclosure(messages, 'date_change')).data?.date;
   if (disclosed === date) return [];
-  const text = disclosed === undefined ? `Today's date is ${date}.` : `The date has changed. Today's date is now ${date}.`;
+  const text =
+    disclosed === undefined ? `Today's date is ${date}.` : `The date has changed. Today's date is now ${date}.`;
   return [reminder('date_change', text, { date })];
 }
 

@@ -22,6 +22,8 @@ const configWith = (env: NodeJS.ProcessEnv) => effectiveConfig({}, env);
 async function start(
   rows: { id: string; updatedAt?: number; archived?: boolean; wakes?: string[]; lock?: string }[],
   isDisabled: (feature: string) => boolean = () => false,
+  /** Called with the number of running loads, which continue after its promise. */
+  onLoad = (_running: number): Promise<unknown> => Promise.resolve(),
 ) {
   const home = await temporaryHome();
   const { index } = openIndex(home);
@@ -43,7 +45,7 @@ async function start(
         opened.push(id);
         loading += 1;
         most = Math.max(most, loading);
-        await new Promise((resolve) => setImmediate(resolve));
+        await onLoad(loading);
         loading -= 1;
         throw new Error(`${id} is damaged`);
       },
@@ -76,7 +78,12 @@ it('loads those that have jobs, but none that is archived or that a live server 
 
 it('loads 4 at a time, the newest 50 of more', async () => {
   const rows = Array.from({ length: MAX_KEPT + 3 }, (_, n) => ({ id: `s${n}`, updatedAt: n }));
-  const { opened, lines, most } = await start(rows);
+  let release: () => void = () => undefined;
+  const four = new Promise<void>((resolve) => (release = resolve));
+  const { opened, lines, most } = await start(rows, undefined, (running) => {
+    if (running === 4) release();
+    return four.then(() => new Promise((resolve) => setImmediate(resolve)));
+  });
   await eventually(() => expect(opened).toHaveLength(MAX_KEPT));
   expect(most()).toBe(4);
   expect(opened.slice(-4)).toContain('s52');
