@@ -2,53 +2,47 @@
 
 /** From the bottom to the top; a name is a folder of `server/` or a file in it. */
 const LAYERS = [
+  ['schema', 'errors', 'async', 'memo', 'text', 'clock', 'ids', 'version', 'env'],
   [
-    'schema',
-    'errors',
-    'clock',
-    'ids',
-    'json',
-    'tool-arguments',
-    'bounded-text',
-    'visible-text',
-    'breathe',
-    'aborts',
-    'slots',
-    'once-per',
-    'per-item',
-    'load-once',
-    'shared-run',
-    'version',
-    'start-error',
-    'env',
+    'logging',
+    'files',
+    'project-files',
+    'ignore-rules',
+    'ripgrep',
+    'images',
+    'processes',
+    'net',
+    'runtime',
+    'storage',
+    'home',
+    'git',
   ],
-  ['logging', 'files', 'project-files', 'images', 'processes', 'net', 'runtime', 'storage', 'home', 'git'],
   ['events'],
   ['journal'],
   ['config', 'auth', 'transcript', 'uploads'],
-  ['models', 'permissions', 'tools', 'interactions', 'tasks', 'hooks', 'watches', 'mcp', 'web'],
+  ['models', 'tools', 'permissions', 'builtin-tools', 'interactions', 'tasks', 'hooks', 'watches', 'mcp', 'web'],
   ['agent'],
   ['features'],
   ['sessions', 'workspaces', 'workspace-files', 'file-search', 'host-files', 'terminals'],
-  ['meta', 'disposers', 'app-options', 'agent-program', 'app', 'cli'],
+  ['app', 'cli'],
 ];
 
 /** What makes the state of a transcript of its operations, and what follows it as a client. */
 const REDUCER = '^server/transcript/(reducer|client)/';
 
 /** Escapes of text that a person consents to; the server's labels and the page's cards contain the same ones. */
-const VISIBLE_TEXT = '^server/visible-text\\.ts$';
+const VISIBLE_TEXT = '^server/text/visible-text\\.ts$';
 
 const inServer = (names) => `^server/(${names.join('|')})(/|\\.ts$)`;
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
   forbidden: [
-    ...LAYERS.slice(0, -1).map((names, place) => ({
-      name: `below-${LAYERS[place + 1][0]}`,
+    ...LAYERS.slice(0, -1).map((names, index) => ({
+      name: `below-${LAYERS[index + 1][0]}`,
       severity: 'error',
       from: { path: inServer(names) },
-      to: { path: inServer(LAYERS.slice(place + 1).flat()) },
+      to: { path: inServer(LAYERS.slice(index + 1).flat()) },
     })),
     {
       name: 'every-folder-has-a-layer',
@@ -69,7 +63,7 @@ export default {
       comment: 'Another store is another set of those functions.',
       severity: 'error',
       from: { path: '^server/journal/', pathNot: '^server/journal/journal-files\\.ts$' },
-      to: { path: '^((node:)?fs(/promises)?$|server/files/(?!errno))' },
+      to: { path: '^((node:)?fs(/promises)?$|server/files/)' },
     },
     {
       name: 'project-files-have-one-reader',
@@ -77,7 +71,7 @@ export default {
         'What anybody may have put there is read through the runtime: bounded, without waiting, regular files only.',
       severity: 'error',
       from: {
-        path: '^server/((project-files|tools|agent/(prompt|profiles)|git)/|mcp/config/(server-file|workspace-servers)\\.ts$)',
+        path: '^server/((project-files|tools|builtin-tools|agent/(prompt|profiles)|git)/|mcp/config/(server-file|workspace-servers)\\.ts$)',
         // Files of the server's own, and facts of the disk: no content of the project.
         pathNot: '^server/git/(line-counts|submodules)\\.ts$',
       },
@@ -87,16 +81,16 @@ export default {
       name: 'project-root-has-one-finder',
       comment: 'Instructions, permissions, searches and MCP servers must agree on the root, and on whose files count.',
       severity: 'error',
-      from: { path: '^server/', pathNot: '^server/(app\\.ts$|project-files/)' },
+      from: { path: '^server/', pathNot: '^server/(app/app\\.ts$|project-files/)' },
       to: { path: '^server/project-files/(projects|owner-rule)\\.ts$', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'git-entries-are-walked-here-only',
-      comment: 'Others ask the finder: these two want `.git` entries of any owner.',
+      comment: 'Others ask the finder: this one wants `.git` entries of any owner.',
       severity: 'error',
       from: {
         path: '^server/',
-        pathNot: '^server/(project-files/|permissions/steps/git-paths\\.ts$|runtime/own-programs\\.ts$)',
+        pathNot: '^server/(project-files/|permissions/steps/git-paths\\.ts$)',
       },
       to: { path: '^server/project-files/git-entries\\.ts$' },
     },
@@ -106,7 +100,8 @@ export default {
       severity: 'error',
       from: {
         path: '^server/',
-        pathNot: '^server/(project-files/|git/(discovery|embedded|configured-files)\\.ts$|files/ignore-rules\\.ts$)',
+        pathNot:
+          '^server/(project-files/|git/(discovery|embedded|configured-files)\\.ts$|ignore-rules/ignore-rules\\.ts$)',
       },
       to: { path: '^server/project-files/repository\\.ts$', dependencyTypesNot: ['type-only'] },
     },

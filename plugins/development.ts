@@ -7,8 +7,8 @@ import {
   DEVELOPMENT_HOST_VARIABLE,
   DEVELOPMENT_PORT_VARIABLE,
 } from '../build/development-bind.ts';
-import { appOptions } from '#server/app-options.ts';
-import { createApp } from '#server/app.ts';
+import { appOptions } from '#server/app/options.ts';
+import { createApp } from '#server/app/app.ts';
 import { accessUrls } from '#server/cli/access-urls.ts';
 import { guardAgainstCrashes } from '#server/cli/crash-guard.ts';
 import { warnOfExposure } from '#server/cli/exposure.ts';

@@ -1,5 +1,5 @@
 import endpoints from '#endpoints';
-import type { App } from '#server/app.ts';
+import type { App } from '#server/app/app.ts';
 import { SERVER_VERSION } from '#server/version.ts';
 import { defineRawEndpoint } from '#utils/endpoint.ts';
 import { JSON_TYPE } from '#utils/http/reply.ts';

@@ -15,8 +15,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { H3Event } from 'h3';
 import { z } from 'zod';
-import type { BindFacts } from '#server/app-options.ts';
-import type { App } from '#server/app.ts';
+import type { BindFacts } from '#server/app/options.ts';
+import type { App } from '#server/app/app.ts';
 import type { Caller } from '#schema/caller.ts';
 import { codeOf, errorEntry } from '#server/errors/catalogue.ts';
 import type { ErrorName } from '#server/errors/catalogue.ts';

@@ -12,7 +12,7 @@
  *     });
  */
 import { z } from 'zod';
-import type { App } from '#server/app.ts';
+import type { App } from '#server/app/app.ts';
 import type { ErrorName } from '#server/errors/catalogue.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { LOCAL_RUNTIME } from '#server/runtime/local.ts';

@@ -1,5 +1,5 @@
 /** The directory of a workspace, for file actions that need no session. */
-import type { App } from '#server/app.ts';
+import type { App } from '#server/app/app.ts';
 import type { SessionDirectory } from '#server/sessions/sessions.ts';
 
 /** Of a workspace that is named by an id, an alias or an absolute path. Throws 40410. */

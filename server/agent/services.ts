@@ -12,7 +12,7 @@ import { activeTools } from '#server/permissions/active-tools.ts';
 import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
 import { createPermissionPolicy } from '#server/permissions/policy.ts';
 import { findServerFiles } from '#server/permissions/server-files.ts';
-import { createServerHome } from '#server/permissions/server-home.ts';
+import { createServerHome } from '#server/home/server-home.ts';
 import { ignoredConfigWarning, type IgnoredConfig } from '#server/project-files/ignored-config.ts';
 import type { Projects } from '#server/project-files/projects.ts';
 import type { Logger } from '#server/logging/log.ts';

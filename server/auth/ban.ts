@@ -1,6 +1,6 @@
 /** Temporary ban of addresses that repeatedly fail authentication; only for non-loopback binds, only in memory. */
 import { isIP } from 'node:net';
-import { plainAddress } from '#server/plain-address.ts';
+import { plainAddress } from '#server/text/plain-address.ts';
 
 const WINDOW_MS = 60_000;
 const BAN_MS = 60_000;

@@ -1,7 +1,7 @@
 /** Closes WebSocket connections that were opened with a token that has been rotated. */
 import type { Connections } from '#server/events/peer.ts';
 import type { Logger } from '#server/logging/log.ts';
-import { createSharedRun } from '#server/shared-run.ts';
+import { createSharedRun } from '#server/async/coalesce.ts';
 import type { Credentials } from './credentials.ts';
 import type { TokenFile } from './token.ts';
 

@@ -3,12 +3,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import { link, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { BigIntStats } from 'node:fs';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 import { syncDirectory, writeFileAtomic, writeFileDurable } from '#server/files/atomic-write.ts';
 import { openRegular, readBytes } from '#server/files/open-regular.ts';
-import { atMost } from '#server/processes/at-most.ts';
-import { createSharedRun } from '#server/shared-run.ts';
-import { StartError } from '#server/start-error.ts';
+import { atMost } from '#server/async/wait-at-most.ts';
+import { createSharedRun } from '#server/async/coalesce.ts';
+import { StartError } from '#server/errors/start-error.ts';
 
 const TOKEN_BYTES = 32;
 const TOKEN_MODE = 0o600;

@@ -1,5 +1,5 @@
 /** Warnings of a server that other machines can reach. */
-import type { App } from '#server/app.ts';
+import type { App } from '#server/app/app.ts';
 import { hasDebugger } from './debugger.ts';
 
 /** Reports through `warn` what the bind of a server exposes; no call for a loopback bind. */

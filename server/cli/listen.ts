@@ -2,8 +2,8 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { errorMessage } from '#server/errors/service-error.ts';
-import { StartError } from '#server/start-error.ts';
-import { errorCode } from '#server/files/errno.ts';
+import { StartError } from '#server/errors/start-error.ts';
+import { errorCode } from '#server/errors/errno.ts';
 
 const MAX_RETRIES = 100;
 const MAX_PORT = 65_535;

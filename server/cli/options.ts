@@ -2,7 +2,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { defineCommand, parseArgs, renderUsage } from 'citty';
 import type { ArgsDef } from 'citty';
-import { StartError } from '#server/start-error.ts';
+import { StartError } from '#server/errors/start-error.ts';
 import { LOG_LEVELS } from '#server/logging/log.ts';
 import type { LogLevel } from '#server/logging/log.ts';
 import { SERVER_VERSION } from '#server/version.ts';

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Server } from 'node:http';
-import type { App } from '#server/app.ts';
+import type { App } from '#server/app/app.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { endProcess, threadsBlocked } from '#server/processes/process-exit.ts';

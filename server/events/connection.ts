@@ -1,7 +1,7 @@
 /** One WebSocket connection: handles its request frames, sends their acks, and closes it. */
 import type { ErrorName } from '#server/errors/catalogue.ts';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
-import { isRecord, tryParseJson } from '#server/json.ts';
+import { isRecord, tryParseJson } from '#server/text/json.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Connection } from '#schema/connection.ts';
 import type { FrameId } from '#schema/frames.ts';

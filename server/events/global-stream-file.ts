@@ -14,7 +14,7 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import type { Logger } from '#server/logging/log.ts';
 import { writeFileAtomic } from '#server/files/atomic-write.ts';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 import { REPLAY_WINDOW_EVENTS } from './cursor.ts';
 
 /** Number of frames in the file that triggers a rewrite with only those of the replay window. */

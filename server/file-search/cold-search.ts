@@ -1,6 +1,6 @@
 /** Search of a tree that is not cached: ripgrep lists its files, from which the directories are derived. */
 import { foldCase } from '#server/files/fold-case.ts';
-import { runRipgrep, type SearchOptions, type SearchRuntime } from '#server/files/ripgrep.ts';
+import { runRipgrep, type SearchOptions, type SearchRuntime } from '#server/ripgrep/ripgrep.ts';
 import { enterDirectory, startOfPath, type Progress, type Query } from './query.ts';
 import type { Ranking } from './ranking.ts';
 

@@ -1,7 +1,7 @@
 /** One search: lists the directory for an empty query, else searches the cached tree or ripgrep's list. */
 import { realpath } from 'node:fs/promises';
 import { entryGlobs, type EntryGlobs } from '#server/files/entry-globs.ts';
-import { SearchError, type SearchOptions, type SearchRuntime } from '#server/files/ripgrep.ts';
+import { SearchError, type SearchOptions, type SearchRuntime } from '#server/ripgrep/ripgrep.ts';
 import type { WorkDirectory } from '#server/files/work-directory.ts';
 import type { FileHits, SearchFiles } from '#schema/file-search.ts';
 import { searchCold, VERSION_CONTROL } from './cold-search.ts';

@@ -6,7 +6,7 @@ import { lstat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Clock } from '#server/clock.ts';
-import { createIgnoreRules } from '#server/files/ignore-rules.ts';
+import { createIgnoreRules } from '#server/ignore-rules/ignore-rules.ts';
 import { within } from '#server/files/open-within.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Projects } from '#server/project-files/projects.ts';

@@ -1,5 +1,5 @@
 /** The view of a search: all entries except version control and those that ignore files of any kind match. */
-import type { IgnoreRules } from '#server/files/ignore-rules.ts';
+import type { IgnoreRules } from '#server/ignore-rules/ignore-rules.ts';
 import type { RelativePath } from '#server/files/work-directory.ts';
 import type { View } from '#server/watches/view.ts';
 import { VERSION_CONTROL } from './cold-search.ts';

@@ -1,7 +1,7 @@
 /** The result of an empty query: the entries of the work directory itself. */
-import { createPace } from '#server/breathe.ts';
+import { createPace } from '#server/async/yield.ts';
 import type { EntryGlobs } from '#server/files/entry-globs.ts';
-import { createIgnoreRules, type IgnoreRulesDeps } from '#server/files/ignore-rules.ts';
+import { createIgnoreRules, type IgnoreRulesDeps } from '#server/ignore-rules/ignore-rules.ts';
 import { within } from '#server/files/open-within.ts';
 import { onPath } from '#server/files/path-error.ts';
 import { relativePath, type WorkDirectory } from '#server/files/work-directory.ts';

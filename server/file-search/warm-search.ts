@@ -1,6 +1,6 @@
 /** Search of a cached tree, yielding cooperatively to other requests. */
 import { foldCase } from '#server/files/fold-case.ts';
-import { createPace } from '#server/breathe.ts';
+import { createPace } from '#server/async/yield.ts';
 import { charactersOf, isDirectoryEntry, kindOfEntry, mayContain, SEARCHED, seenOf } from '#server/watches/entries.ts';
 import { pathIn, type Directory } from '#server/watches/tree.ts';
 import { enterDirectory, startOfPath, type Progress, type Query } from './query.ts';

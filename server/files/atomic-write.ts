@@ -2,7 +2,7 @@
 import { chmod, mkdir, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
-import { errorCode } from './errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 
 /** The operating system's limit. */
 const MAX_LINKS = 40;

@@ -1,6 +1,6 @@
 /** Checks whether a path is a directory or a regular file. */
 import { isAbsolute } from 'node:path';
-import { errorCode } from './errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 
 interface Stats {
   isFile(): boolean;

@@ -1,5 +1,5 @@
 /** Detects text files and their encoding, and converts their text to UTF-8. */
-import { breathe } from '#server/breathe.ts';
+import { breathe } from '#server/async/yield.ts';
 
 /** Number of bytes that distinguish text from binary. */
 export const SAMPLE_BYTES = 4096;

@@ -1,6 +1,6 @@
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode } from './errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 
 /**
  * Lists the regular files below a directory as relative paths with `/` as separator, in code-unit order. Symbolic links

@@ -9,7 +9,7 @@ import { open, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { ServiceError } from '#server/errors/service-error.ts';
-import { errorCode } from './errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 import { isInside } from './paths.ts';
 import type { RelativePath, WorkDirectory } from './work-directory.ts';
 

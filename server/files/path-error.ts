@@ -1,6 +1,6 @@
 /** Maps system errors of a client's path to service errors. */
 import { ServiceError, invalidField } from '#server/errors/service-error.ts';
-import { errorCode } from './errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 
 export const pathNotFound = (shown: string) => new ServiceError('fs.path_not_found', `path not found: ${shown}`);
 

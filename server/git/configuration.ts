@@ -3,7 +3,7 @@
  */
 import { basename, dirname, join, resolve } from 'node:path';
 import { runCommand } from '#server/processes/run-command.ts';
-import { ownPrograms } from '#server/runtime/own-programs.ts';
+import { ownPrograms } from '#server/project-files/own-programs.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { gitEnvironment } from './environment.ts';
 import { GIT_MAX_MEMORY } from './work-tree.ts';

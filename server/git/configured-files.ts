@@ -3,7 +3,7 @@
  * what git starts. Cached until one of the files that were read is changed, created or removed.
  */
 import { dirname, join, resolve } from 'node:path';
-import { inBatches } from '#server/files/in-batches.ts';
+import { inBatches } from '#server/async/map-limit.ts';
 import { isInside } from '#server/files/paths.ts';
 import { smallText, type Repository } from '#server/project-files/repository.ts';
 import {

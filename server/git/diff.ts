@@ -1,5 +1,5 @@
 /** Text diff of tracked files against the last commit. */
-import { cutBytes } from '#server/bounded-text.ts';
+import { cutBytes } from '#server/text/truncate.ts';
 import { DIFF_OPTIONS } from './diff-options.ts';
 import { gitUnavailable, type WorkTree } from './work-tree.ts';
 

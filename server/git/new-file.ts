@@ -3,7 +3,7 @@
  * again and apply the project's attributes to its content.
  */
 import { StringDecoder } from 'node:string_decoder';
-import { cutBytes } from '#server/bounded-text.ts';
+import { cutBytes } from '#server/text/truncate.ts';
 import { DIFF_MAX_BYTES, type Diff } from './diff.ts';
 
 /** The number of bytes that git checks for NUL. */

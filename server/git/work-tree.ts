@@ -4,7 +4,7 @@ import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import { exceededMemory } from '#server/processes/memory-limit.ts';
 import { runCommand } from '#server/processes/run-command.ts';
 import type { CommandEnd } from '#server/processes/run-command.ts';
-import { ownPrograms, type OwnPrograms, type ProgramRuntime } from '#server/runtime/own-programs.ts';
+import { ownPrograms, type OwnPrograms, type ProgramRuntime } from '#server/project-files/own-programs.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { PROBE, gitEnvironment } from './environment.ts';
 

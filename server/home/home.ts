@@ -2,7 +2,7 @@
 import { chmod, mkdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { StartError } from '#server/start-error.ts';
+import { StartError } from '#server/errors/start-error.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 
 export function homePath(env: NodeJS.ProcessEnv): string {

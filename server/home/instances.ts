@@ -4,7 +4,7 @@ import { mkdir, readFile, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Logger } from '#server/logging/log.ts';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 import { writeFileAtomic } from '#server/files/atomic-write.ts';
 import { processStart, thisProcess, type ProcessIdentity } from '#server/processes/process-identity.ts';
 import { runAtExit } from '#server/processes/process-exit.ts';

@@ -1,10 +1,10 @@
 /** Lists the directories of this machine, for choosing one. */
 import { opendir, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { createPace } from '#server/breathe.ts';
+import { createPace } from '#server/async/yield.ts';
 import { compareNames } from '#server/files/compare-names.ts';
 import { onPath } from '#server/files/path-error.ts';
-import { sortInPieces } from '#server/files/sort-in-pieces.ts';
+import { sortInPieces } from '#server/async/sort-yielding.ts';
 import type { HostDirectory } from '#schema/host-files.ts';
 import { assertAbsolute } from './host-path.ts';
 

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { ServiceError } from '#server/errors/service-error.ts';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 import { onPath } from '#server/files/path-error.ts';
 import { assertAbsolute } from './host-path.ts';
 

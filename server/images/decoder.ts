@@ -1,6 +1,6 @@
 /** The image library, loaded at first use, restricted to three formats, few threads and little cached memory. */
 import { sniffImage } from '#server/files/media-types.ts';
-import { loadOnce } from '#server/load-once.ts';
+import { loadOnce } from '#server/async/lazy.ts';
 
 /** Limits of a decoded image, in pixels and in bytes of the file. */
 export const DECODE_PIXELS = 100_000_000;

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeFileAtomic } from '#server/files/atomic-write.ts';
-import { loadOnce } from '#server/load-once.ts';
+import { loadOnce } from '#server/async/lazy.ts';
 import type { Fitted } from './images.ts';
 
 /** Limit for all originals of a session together. */

@@ -1,7 +1,7 @@
 /** Blob store: long strings of records are stored in files of their own, `blobs/<sha256>` in the session's folder. */
 import { createHash, webcrypto } from 'node:crypto';
 import { toUSVString } from 'node:util';
-import { perItem } from '#server/per-item.ts';
+import { perItem } from '#server/memo/by-prefix.ts';
 import { journalFiles, type JournalFiles } from './journal-files.ts';
 import { textCache } from './text-cache.ts';
 import {

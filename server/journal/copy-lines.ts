@@ -1,6 +1,6 @@
 /** Copies the lines of a journal as the beginning of another one. */
 import { ServiceError } from '#server/errors/service-error.ts';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 import { createBlobStore, type BlobStore } from './blobs.ts';
 import { becomeCopy } from './copy-state.ts';
 import type { LogState } from './fold.ts';

@@ -2,7 +2,7 @@
  * Arguments of calls that older builds parsed and stored at any depth. Code that walks or writes them recurses, so they
  * are replaced by their JSON text, which is what records of later calls contain.
  */
-import { isRecord, MAX_JSON_LEVELS } from '#server/json.ts';
+import { isRecord, MAX_JSON_LEVELS } from '#server/text/json.ts';
 import { BlobText } from './texts.ts';
 
 const argumentMembers = ['args', 'toolInput'] as const;

@@ -1,4 +1,4 @@
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 import { journalFiles } from './journal-files.ts';
 import { damagedAt } from './line-reader.ts';
 

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import nodeFs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 import { syncDirectory } from '#server/files/atomic-write.ts';
 import {
   acquireLease,

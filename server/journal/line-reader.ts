@@ -1,6 +1,6 @@
 /** Reads a journal line by line in bounded memory. */
 import { ServiceError } from '#server/errors/service-error.ts';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 import { mayRefer, type BlobStore } from './blobs.ts';
 import { flattenDeepArguments } from './deep-arguments.ts';
 import type { JournalReader } from './journal-files.ts';

@@ -2,7 +2,7 @@
 import type { ContentPart, MediaSource } from '#schema/content.ts';
 import type { ContextMessage, Part, ToolCall, ToolOutput } from '#schema/engine.ts';
 import type { Message } from '#schema/message.ts';
-import { shownArguments } from '#server/tool-arguments.ts';
+import { shownArguments } from '#server/text/tool-arguments.ts';
 import { outputParts } from './projections/context.ts';
 import type { JournalRecord } from './records.ts';
 import { storedMediaId } from './stored-media.ts';

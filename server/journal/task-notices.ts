@@ -1,5 +1,5 @@
 /** Notifications that inform an agent of its ended background tasks: one per task and end. */
-import { tailText } from '#server/bounded-text.ts';
+import { tailText } from '#server/text/truncate.ts';
 import type { DurableFields } from '#schema/events/catalogue.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import type { TaskInfo } from '#schema/events/tasks.ts';

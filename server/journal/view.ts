@@ -1,6 +1,6 @@
 /** The part of a journal that has been read or written, and its fold. */
 import { newUlid } from '#server/ids.ts';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 import type { BlobStore } from './blobs.ts';
 import { applyBatch, initialState, type LogState } from './fold.ts';
 import { JOURNAL_FORMAT, type JournalHeader } from './header.ts';

@@ -1,7 +1,7 @@
 /** Size-limited, rotated log files: `service-code.log`, and older ones as `service-code.log.1`, `.2` … */
 import { appendFile, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 
 const NAME = 'service-code.log';
 const DIRECTORY_MODE = 0o700;

@@ -4,7 +4,7 @@
  */
 import type { Transformer } from 'node:stream/web';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
-import { clipJson } from '#server/json.ts';
+import { clipJson } from '#server/text/json.ts';
 
 /** Bytes of one message; in a stream of events, characters of each event. */
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;

@@ -3,7 +3,7 @@ import type { Progress } from '@modelcontextprotocol/client';
 import { failed, type RunContext, type ToolResult } from '#server/tools/tool.ts';
 import type { McpConnection } from './connect.ts';
 import type { UsableTool } from './discovery.ts';
-import { unlessAborted } from '#server/aborts.ts';
+import { unlessAborted } from '#server/async/abortable.ts';
 import { failureKind } from './failures.ts';
 import { toolResultOf } from './results.ts';
 

@@ -2,18 +2,18 @@
 import { pathToFileURL } from 'node:url';
 import type { AuthProvider, CallToolResult, Client, Progress, Transport } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { cutText } from '#server/bounded-text.ts';
-import { clipJson } from '#server/json.ts';
+import { cutText } from '#server/text/truncate.ts';
+import { clipJson } from '#server/text/json.ts';
 import type { Fetch } from '#server/net/http-client.ts';
 import type { Network } from '#server/net/network.ts';
 import { createServerClient } from '#server/net/pinned-client.ts';
-import { atMost } from '#server/processes/at-most.ts';
+import { atMost } from '#server/async/wait-at-most.ts';
 import { childEnvironment } from '#server/processes/child-environment.ts';
 import type { Spawn } from '#server/processes/spawn.ts';
 
 import { SERVER_VERSION } from '#server/version.ts';
 import type { McpRemoteConfig, McpServerConfig } from '#schema/mcp-server.ts';
-import { unlessAborted } from '#server/aborts.ts';
+import { unlessAborted } from '#server/async/abortable.ts';
 import { boundedTransport } from './bounded-transport.ts';
 import { childOf } from './child.ts';
 import { failureKind, failureText } from './failures.ts';

@@ -1,6 +1,6 @@
 /** Classification of a server's errors, for its tools and its state. */
 import { errorMessage } from '#server/errors/service-error.ts';
-import { isRecord } from '#server/json.ts';
+import { isRecord } from '#server/text/json.ts';
 
 /**
  * `refused`: the server answered with an error, or with an invalid result. `unauthorized`: it requires a sign-in or a

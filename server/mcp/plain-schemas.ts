@@ -3,7 +3,7 @@
  * the arguments. They are matched on this thread, which saves each call the round trip to the schema thread.
  */
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { oncePer } from '#server/once-per.ts';
+import { oncePer } from '#server/memo/by-object.ts';
 
 /** A schema that passed the check. */
 export interface ArgumentSchema {

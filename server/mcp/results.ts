@@ -1,6 +1,6 @@
 /** Converts a server's result of a call into the output that models receive. */
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import { cutText } from '#server/bounded-text.ts';
+import { cutText } from '#server/text/truncate.ts';
 import { acceptedImageTypes, SIGNATURE_BYTES, sniffImage, unsupportedImageUrl } from '#server/files/media-types.ts';
 import type { ToolResult } from '#server/tools/tool.ts';
 import type { Part, ToolOutput } from '#schema/engine.ts';

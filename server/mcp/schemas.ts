@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
-import { isRecord } from '#server/json.ts';
+import { isRecord } from '#server/text/json.ts';
 import { isPlain, plainProblem, type ArgumentSchema } from './plain-schemas.ts';
 import { SCHEMA_PROGRAM } from './schema-program.ts';
 

@@ -1,5 +1,5 @@
 /** Server texts in errors for people: shortened to one line, without the secrets that the server received. */
-import { cutText } from '#server/bounded-text.ts';
+import { cutText } from '#server/text/truncate.ts';
 
 const MAX_CHARS = 300;
 const MASK = '…';

@@ -1,5 +1,5 @@
 /** The tools of a server, in the form that agents use. */
-import { isRecord } from '#server/json.ts';
+import { isRecord } from '#server/text/json.ts';
 import { ToolInputError, type RunContext, type Tool, type ToolResult } from '#server/tools/tool.ts';
 import type { Discovery, UsableTool } from './discovery.ts';
 import type { Schemas } from './schemas.ts';

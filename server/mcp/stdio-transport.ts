@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { createPace } from '#server/breathe.ts';
-import { tailText } from '#server/bounded-text.ts';
-import { atMost } from '#server/processes/at-most.ts';
+import { createPace } from '#server/async/yield.ts';
+import { tailText } from '#server/text/truncate.ts';
+import { atMost } from '#server/async/wait-at-most.ts';
 import type { RunningProcess, Spawn, SpawnRequest } from '#server/processes/spawn.ts';
 
 /** A longer line closes the connection: a line is buffered whole before it is parsed. */

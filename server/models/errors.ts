@@ -1,6 +1,6 @@
 /** Classification of failed model requests by status, code and text, independent of the SDKs' error classes. */
 import { STATUS_CODES } from 'node:http';
-import { asRecord, tryParseJson } from '#server/json.ts';
+import { asRecord, tryParseJson } from '#server/text/json.ts';
 import type { ExchangeFacts } from '#server/net/fetch.ts';
 import { ModelError, type ModelErrorFacts } from './types.ts';
 

@@ -3,8 +3,8 @@
  * same history gives the same bytes, so that prompt caches of the providers hold. Run once over the fold's entries; the
  * result is not to be projected again.
  */
-import { oncePer } from '#server/once-per.ts';
-import { perItem } from '#server/per-item.ts';
+import { oncePer } from '#server/memo/by-object.ts';
+import { perItem } from '#server/memo/by-prefix.ts';
 import type { ContextMessage, Part, ToolCall } from '#schema/engine.ts';
 
 export interface RequestShape {

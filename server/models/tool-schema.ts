@@ -1,6 +1,6 @@
 /** Normalizes tool schemas for the native provider: without `$ref`, every property with a type. */
-import { asRecord } from '#server/json.ts';
-import { oncePer } from '#server/once-per.ts';
+import { asRecord } from '#server/text/json.ts';
+import { oncePer } from '#server/memo/by-object.ts';
 
 type Schema = Record<string, unknown>;
 

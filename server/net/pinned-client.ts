@@ -3,7 +3,7 @@
  * requests to this machine. For an encrypted server the certificate identifies the peer.
  */
 import { isIP } from 'node:net';
-import { loadOnce } from '../load-once.ts';
+import { loadOnce } from '../async/lazy.ts';
 import { createHttpClient, type Fetch, type HttpClient } from './http-client.ts';
 import type { Network } from './network.ts';
 import { pinnedDispatcher } from './pinned-dispatcher.ts';

@@ -4,7 +4,7 @@ import { isInWorkspace } from '#server/files/paths.ts';
 import type { RuleSubject, ToolEnvironment } from '#server/tools/tool.ts';
 import type { CommandLineReader, CommandReading } from './command-line/command-line-reader.ts';
 import { writesOutput } from './git-output.ts';
-import { once } from './once.ts';
+import { once } from '#server/memo/once.ts';
 
 export interface CommandDirectory {
   /** Links resolved. */

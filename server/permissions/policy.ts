@@ -18,7 +18,7 @@ import type {
   PermissionPlaces,
   PermissionStep,
 } from './decision.ts';
-import { once } from './once.ts';
+import { once } from '#server/memo/once.ts';
 import { rememberedRule } from './remembered.ts';
 import { createRuleCache } from './rules.ts';
 import { findServerFiles } from './server-files.ts';

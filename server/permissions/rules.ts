@@ -4,7 +4,7 @@ import type { PermissionRuleConfig } from '#schema/config.ts';
 import { escapeGlob, textGlob } from '#server/files/globs.ts';
 import type { CommandReading } from './command-line/command-line-reader.ts';
 import type { PermissionCall, PermissionContext } from './decision.ts';
-import { once } from './once.ts';
+import { once } from '#server/memo/once.ts';
 import { compilePathPattern, pathFits } from './path-rules.ts';
 import type { PatternPlace } from './path-rules.ts';
 import type { Rule, RuleArguments, RuleSet } from './rule-set.ts';

@@ -1,10 +1,10 @@
 /** Excludes files from searches: files that hold secrets, and the metadata of version control systems. */
 import { join, relative, sep } from 'node:path';
-import { inBatches } from '#server/files/in-batches.ts';
+import { inBatches } from '#server/async/map-limit.ts';
 import { isInside } from '#server/files/paths.ts';
 import type { Target } from '#server/files/paths.ts';
-import { readStart } from '#server/files/read-start.ts';
-import { VCS_DIRECTORIES } from '#server/files/ripgrep.ts';
+import { readStart } from '#server/runtime/read-start.ts';
+import { VCS_DIRECTORIES } from '#server/ripgrep/ripgrep.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import type { ToolEnvironment } from '#server/tools/tool.ts';
 import { holdsPrivateKey, isSensitivePath, PRIVATE_KEY_BYTES } from './sensitive-files.ts';

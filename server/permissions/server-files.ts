@@ -2,7 +2,7 @@
 import { join, relative, sep } from 'node:path';
 import { isInside } from '#server/files/paths.ts';
 import type { ToolEnvironment } from '#server/tools/tool.ts';
-import { CREDENTIALS, SESSIONS, SETTINGS, TOKEN } from './server-home.ts';
+import { CREDENTIALS, SESSIONS, SETTINGS, TOKEN } from '#server/home/server-home.ts';
 
 export interface ServerFiles {
   /**

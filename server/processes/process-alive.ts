@@ -1,4 +1,4 @@
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 
 /** True if a process with that id runs, under any user. */
 export function processAlive(pid: number): boolean {

@@ -1,7 +1,7 @@
 /** Signals whole process groups, so that a command's children are included. */
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 
 const MIN_POLL_MS = 10;
 const MAX_POLL_MS = 160;

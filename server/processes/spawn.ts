@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
-import { atMost } from './at-most.ts';
+import { atMost } from '#server/async/wait-at-most.ts';
 import { coveredDescriptors } from './hidden-descriptors.ts';
 import { watchMemory, withMemoryLimit } from './memory-limit.ts';
 import { groupGone, killAtExit, signalGroup } from './process-group.ts';

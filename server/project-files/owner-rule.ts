@@ -3,7 +3,7 @@
  * of the machine may put `.git`, `AGENTS.md` or `.mcp.json` into a directory above it, such as `/tmp`.
  */
 import { dirname, join } from 'node:path';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 import { isInside } from '#server/files/paths.ts';
 import type { FileStats, Runtime } from '#server/runtime/runtime.ts';
 

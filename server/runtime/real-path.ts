@@ -1,7 +1,7 @@
 /** Resolves symbolic links on this machine. */
 import { readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 
 const MAX_LINKS = 40;
 

@@ -2,10 +2,10 @@
  * The warning that a setting changed while a command of the model ran. A command of the same user can read the server's
  * token, so the change may be its own: that cannot be prevented, but it must be visible.
  */
-import { cutText } from '#server/bounded-text.ts';
+import { cutText } from '#server/text/truncate.ts';
 import { groupRuns } from '#server/processes/process-group.ts';
 import type { Tasks } from '#server/tasks/tasks.ts';
-import { visibleLine } from '#server/visible-text.ts';
+import { visibleLine } from '#server/text/visible-text.ts';
 import type { Caller } from '#schema/caller.ts';
 
 /** The name that the page sends. */

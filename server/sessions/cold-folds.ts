@@ -4,7 +4,7 @@
  */
 import { systemClock, type Clock } from '#server/clock.ts';
 import { foldJournal, type ColdFold, type FoldedJournal } from '#server/journal/cold-fold.ts';
-import type { Slots } from '#server/slots.ts';
+import type { Slots } from '#server/async/semaphore.ts';
 
 const KEPT_FOLDS = 16;
 /** Of journal; a fold takes some times that. */

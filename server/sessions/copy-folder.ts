@@ -3,8 +3,8 @@ import { copyFile, link, mkdir, readdir, realpath } from 'node:fs/promises';
 import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { ServiceError } from '#server/errors/service-error.ts';
-import { errorCode } from '#server/files/errno.ts';
-import { inBatches } from '#server/files/in-batches.ts';
+import { errorCode } from '#server/errors/errno.ts';
+import { inBatches } from '#server/async/map-limit.ts';
 import { within, type Within } from '#server/files/open-within.ts';
 import { relativePath } from '#server/files/work-directory.ts';
 

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import type { Feature, UnloadReason } from '#server/agent/feature.ts';
-import { createPace } from '#server/breathe.ts';
+import { createPace } from '#server/async/yield.ts';
 import type { Clock } from '#server/clock.ts';
 import { ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import type { EventSink } from '#server/events/frame.ts';
@@ -21,8 +21,8 @@ import type { ColdFolds } from './cold-folds.ts';
 import { createFirstSyncs } from './first-syncs.ts';
 import type { TakeFold, TakenFold } from './taken-folds.ts';
 import { createLiveCache, type LiveCache } from './live-cache.ts';
-import { loadOnce } from '#server/load-once.ts';
-import { createSlots, type Slots } from '#server/slots.ts';
+import { loadOnce } from '#server/async/lazy.ts';
+import { createSlots, type Slots } from '#server/async/semaphore.ts';
 import type { SessionIndex } from './session-index.ts';
 import type { WantedCopy } from './session-copies.ts';
 import { foldedHeader, sessionOfHeader, type ColdFacts, type SessionHeader } from './session-header.ts';

@@ -7,7 +7,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Logger } from '#server/logging/log.ts';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 import type { IndexDb } from '#server/storage/index-db.ts';
 import type { StoredHeader } from './session-header.ts';
 import type { SessionFolder } from './session-folder.ts';

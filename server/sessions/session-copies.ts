@@ -12,7 +12,7 @@ import { forkSessionLog, forkSettledJournal } from '#server/journal/fork-log.ts'
 import { journalFiles } from '#server/journal/journal-files.ts';
 import { lockOwner } from '#server/journal/lock.ts';
 import type { SessionLog, SessionLogOptions } from '#server/journal/session-log.ts';
-import type { Slots } from '#server/slots.ts';
+import type { Slots } from '#server/async/semaphore.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import type { Session } from '#schema/session.ts';
 import type { ColdFolds } from './cold-folds.ts';

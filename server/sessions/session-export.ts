@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import type { Clock } from '#server/clock.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 import { listFiles } from '#server/files/list-files.ts';
 import { iso } from '#schema/scalars.ts';
 import type { LiveSessions } from './live-sessions.ts';

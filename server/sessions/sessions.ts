@@ -23,7 +23,7 @@ import { createColdFolds } from './cold-folds.ts';
 import { createConversationActions, type ConversationActions } from './conversation-actions.ts';
 import { createLiveSessions, type LiveSessions, type LiveSessionsDeps } from './live-sessions.ts';
 import type { WantedCopy } from './session-copies.ts';
-import { createSlots } from '#server/slots.ts';
+import { createSlots } from '#server/async/semaphore.ts';
 import { listSessions, type SessionListQuery } from './session-list.ts';
 import { copyChanges, type CopyRequest } from './copy-changes.ts';
 import { customMetadata, newSessionId, sessionOfHeader, type SessionHeader } from './session-header.ts';

@@ -2,7 +2,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeFileAtomic } from '#server/files/atomic-write.ts';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 import { parseState, stateText, type StoredHeader } from './session-header.ts';
 
 /** By which a file is known to be the one that was read or written. */

@@ -1,6 +1,6 @@
 /** 50003 of a session, as its clients are told. */
 import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 
 /** The reason without the paths that messages of the file system carry. */
 export const reasonOf = (error: unknown): string => errorCode(error) ?? errorMessage(error);

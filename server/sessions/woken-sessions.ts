@@ -9,7 +9,7 @@ import type { Logger } from '#server/logging/log.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import { MAX_KEPT } from './live-cache.ts';
 import type { LiveSessions } from './live-sessions.ts';
-import { createSlots } from '#server/slots.ts';
+import { createSlots } from '#server/async/semaphore.ts';
 import type { SessionHeader } from './session-header.ts';
 import type { SessionIndex } from './session-index.ts';
 

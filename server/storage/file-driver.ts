@@ -6,7 +6,7 @@ import { readFile, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Driver } from 'unstorage';
 import { makeDurableDirectory, syncDirectory, writeFileDurable } from '#server/files/atomic-write.ts';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 
 /** Codes for a missing file, including a parent that is a file and a name that is a directory. */
 const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'EISDIR']);

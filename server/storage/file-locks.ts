@@ -1,6 +1,6 @@
 /** Checks that the system grants file locks before SQLite needs one. */
 import type Database from 'libsql';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 
 /** How long SQLite retries a refused lock before it reports an error. */
 const RETRY_MS = 50;

@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type Database from 'libsql';
 import { z } from 'zod';
 import type { Logger } from '#server/logging/log.ts';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 import { FileLockError, openFileLocks, type FileLocks } from './file-locks.ts';
 import { locksWork } from './lock-probe.ts';
 

@@ -10,8 +10,8 @@ import { link, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/
 import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { errorCode } from '#server/files/errno.ts';
-import { tryParseJson } from '#server/json.ts';
+import { errorCode } from '#server/errors/errno.ts';
+import { tryParseJson } from '#server/text/json.ts';
 import { runAtExit } from '#server/processes/process-exit.ts';
 
 const ownerSchema = z.object({

@@ -5,7 +5,7 @@
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, realpath, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 
 const FLAGS = constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const CREATE = constants.O_CREAT | constants.O_EXCL | constants.O_RDWR | constants.O_APPEND;

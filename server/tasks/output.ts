@@ -3,7 +3,7 @@
  * background writes the file itself and needs no reader; the output of one in the foreground is copied there.
  */
 import type { FileHandle } from 'node:fs/promises';
-import { tailText } from '#server/bounded-text.ts';
+import { tailText } from '#server/text/truncate.ts';
 import { createOutputFile, outputPath, readOutputFile, readTail } from './output-file.ts';
 
 /** Bytes of output above which a command is stopped, and the most that its file contains. */

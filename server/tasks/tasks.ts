@@ -3,7 +3,7 @@
  * background. Only background tasks are recorded; tasks of earlier processes are in the journal.
  */
 import { randomInt } from 'node:crypto';
-import { cutText, tailText } from '#server/bounded-text.ts';
+import { cutText, tailText } from '#server/text/truncate.ts';
 import type { Clock } from '#server/clock.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { event, type Draft } from '#server/journal/records.ts';

@@ -5,7 +5,7 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { IPty } from 'node-pty';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 import { hideDescriptor, withHiddenClosed } from '#server/processes/hidden-descriptors.ts';
 
 export interface PtyRequest {

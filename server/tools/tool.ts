@@ -7,8 +7,8 @@ import type { ToolOutput } from '#schema/engine.ts';
 import type { StatusFacts } from '#schema/events/volatile.ts';
 import type { ApprovalAnswer } from '#server/interactions/approvals.ts';
 import type { Draft, JournalOnlyFields } from '#server/journal/records.ts';
-import { oncePer } from '#server/once-per.ts';
-import type { ServerHome } from '#server/permissions/server-home.ts';
+import { oncePer } from '#server/memo/by-object.ts';
+import type { ServerHome } from '#server/home/server-home.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import type { Tasks } from '#server/tasks/tasks.ts';
 

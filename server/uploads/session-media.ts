@@ -7,10 +7,10 @@ import { constants } from 'node:fs';
 import { copyFile, link, mkdir, open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { cutText } from '#server/bounded-text.ts';
+import { cutText } from '#server/text/truncate.ts';
 import { writeFileAtomic } from '#server/files/atomic-write.ts';
-import { errorCode } from '#server/files/errno.ts';
-import { jsonText } from '#server/json.ts';
+import { errorCode } from '#server/errors/errno.ts';
+import { jsonText } from '#server/text/json.ts';
 import { isUploadId, type Uploads } from './uploads.ts';
 
 const recordSchema = z.object({

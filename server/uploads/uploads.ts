@@ -12,7 +12,7 @@ import type { Clock } from '#server/clock.ts';
 import { envInteger } from '#server/env.ts';
 import { errorMessage, invalidField, ServiceError } from '#server/errors/service-error.ts';
 import { makeDurableDirectory, syncDirectory } from '#server/files/atomic-write.ts';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Documents } from '#server/storage/documents.ts';
 import { iso } from '#schema/scalars.ts';

@@ -1,5 +1,5 @@
 /** Closes watches cooperatively: closing one is fast, but closing all of a large tree would block the event loop. */
-import { createPace } from '#server/breathe.ts';
+import { createPace } from '#server/async/yield.ts';
 import type { SystemWatch } from './system-watch.ts';
 
 export interface Endings {

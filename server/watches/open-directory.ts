@@ -6,7 +6,7 @@
 import { constants, existsSync, type Dirent } from 'node:fs';
 import { open, opendir, readdir, readlink, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 import { lstatOf } from '#server/files/open-within.ts';
 import type { EntryKind } from './changes.ts';
 

@@ -2,7 +2,7 @@
  * The view of file watches: all entries except `.git`, at any depth, and those that the work directory's top-level
  * `.gitignore` matches; other ignore files are not read.
  */
-import { parseIgnoreFile } from '#server/files/ignore-file.ts';
+import { parseIgnoreFile } from '#server/ignore-rules/ignore-file.ts';
 import type { Sees, View } from './view.ts';
 
 const RULE_FILE = '.gitignore';

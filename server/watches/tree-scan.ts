@@ -3,7 +3,7 @@
  * subdirectories are scanned next.
  */
 import { join } from 'node:path';
-import { createPace } from '#server/breathe.ts';
+import { createPace } from '#server/async/yield.ts';
 import { kindOfEntry, seenOf, withSeen } from './entries.ts';
 import { inDirectory, isUnreachable } from './open-directory.ts';
 import type { OpenDirectory } from './open-directory.ts';

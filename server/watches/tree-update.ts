@@ -1,5 +1,5 @@
 /** Compares the current state with the stored entries: updates the tree and publishes changes of the reported view. */
-import type { createPace } from '#server/breathe.ts';
+import type { createPace } from '#server/async/yield.ts';
 import type { ChangeType, EntryKind } from './changes.ts';
 import { kindOfEntry, REPORTED, SEARCHED, seenOf } from './entries.ts';
 import type { Seen } from './entries.ts';

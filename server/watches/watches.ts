@@ -2,7 +2,7 @@
  * Registry of file watches: the paths of each connection, by session. A watch belongs to a session, keeps it loaded,
  * numbers its frames, and ends with its last path, its last connection, or the session.
  */
-import { createPace } from '#server/breathe.ts';
+import { createPace } from '#server/async/yield.ts';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import type { Client } from '#server/events/frame-handler.ts';
 import { relativePath, type RelativePath } from '#server/files/work-directory.ts';

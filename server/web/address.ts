@@ -1,6 +1,6 @@
 /** Checks of fetched addresses: the form of a URL, and the addresses that its host resolves to (SSRF protection). */
 import { isIP } from 'node:net';
-import { unlessAborted } from '#server/aborts.ts';
+import { unlessAborted } from '#server/async/abortable.ts';
 import type { Network } from '#server/net/network.ts';
 import { WebFailure } from './failure.ts';
 

@@ -1,6 +1,6 @@
 /** Classifies the bytes of a response: text to return verbatim, a page, or neither; and detects their encoding. */
 import { isUtf8 } from 'node:buffer';
-import { OUTPUT_MAX_CHARS } from '#server/bounded-text.ts';
+import { OUTPUT_MAX_CHARS } from '#server/text/truncate.ts';
 import { WebFailure } from './failure.ts';
 
 const MARKUP = new Set(['text/html', 'application/xhtml+xml', 'text/xml', 'application/xml']);

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import type { Clock } from '#server/clock.ts';
-import { OUTPUT_MAX_CHARS } from '#server/bounded-text.ts';
+import { OUTPUT_MAX_CHARS } from '#server/text/truncate.ts';
 import { EXTRACTION_PROGRAM } from './extraction-program.ts';
 import { WebFailure } from './failure.ts';
 

@@ -1,6 +1,6 @@
 /** Response of a search service. */
 import { z } from 'zod';
-import { parseJson } from '#server/json.ts';
+import { parseJson } from '#server/text/json.ts';
 import { WebFailure } from './failure.ts';
 
 const optionalText = z

@@ -2,13 +2,13 @@
  * Pages and searches for agents. A service of the configuration comes first; a page that it does not give is fetched from
  * this machine, which goes to public addresses only.
  */
-import { unlessAborted } from '#server/aborts.ts';
+import { unlessAborted } from '#server/async/abortable.ts';
 import type { Clock } from '#server/clock.ts';
 import type { Fetch } from '#server/net/http-client.ts';
 import type { Network } from '#server/net/network.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { ServiceEntry } from '#schema/config.ts';
-import { createSlots } from '#server/slots.ts';
+import { createSlots } from '#server/async/semaphore.ts';
 import { decodeBeginning, encodingOf, refuseBinary } from './body.ts';
 import { extractText } from './extraction.ts';
 import { WebFailure } from './failure.ts';

@@ -1,5 +1,5 @@
 /** Time-out for asynchronous work. */
-import { unlessAborted } from '#server/aborts.ts';
+import { unlessAborted } from '#server/async/abortable.ts';
 import type { Clock } from '#server/clock.ts';
 import { WebFailure } from './failure.ts';
 

@@ -5,8 +5,8 @@
 import { constants, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { IGNORE_FILE_MAX_BYTES } from '#server/files/ignore-file.ts';
-import type { IgnoreTexts } from '#server/files/ignore-rules.ts';
+import { IGNORE_FILE_MAX_BYTES } from '#server/ignore-rules/ignore-file.ts';
+import type { IgnoreTexts } from '#server/ignore-rules/ignore-rules.ts';
 import { byDescriptor, DESCRIPTORS, O_PATH, type Place } from '#server/files/open-within.ts';
 import { createDirectoryThread, type DirectoryThread } from './directory-thread.ts';
 

@@ -1,8 +1,8 @@
 /** Lists the entries of one directory: filtered, sorted, truncated. */
-import type { Pace } from '#server/breathe.ts';
+import type { Pace } from '#server/async/yield.ts';
 import { compareNames } from '#server/files/compare-names.ts';
 import type { EntryGlobs } from '#server/files/entry-globs.ts';
-import type { DirectoryRules } from '#server/files/ignore-rules.ts';
+import type { DirectoryRules } from '#server/ignore-rules/ignore-rules.ts';
 import type { Place } from '#server/files/open-within.ts';
 import type { RelativePath } from '#server/files/work-directory.ts';
 import type { FileEntry } from '#schema/file-entry.ts';

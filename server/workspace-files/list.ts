@@ -1,11 +1,11 @@
 /** Lists directories, optionally with the levels below them. */
 import { realpath } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import { createPace } from '#server/breathe.ts';
+import { createPace } from '#server/async/yield.ts';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import { entryGlobs } from '#server/files/entry-globs.ts';
-import { createIgnoreRules, type IgnoreTexts } from '#server/files/ignore-rules.ts';
-import { inBatches } from '#server/files/in-batches.ts';
+import { createIgnoreRules, type IgnoreTexts } from '#server/ignore-rules/ignore-rules.ts';
+import { inBatches } from '#server/async/map-limit.ts';
 import { parentOf, within, type Place, type Within } from '#server/files/open-within.ts';
 import { onPath } from '#server/files/path-error.ts';
 import { isInside } from '#server/files/paths.ts';

@@ -1,8 +1,8 @@
 /** Reads the entries of paths. */
 import { ServiceError } from '#server/errors/service-error.ts';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 import { fileType } from '#server/files/file-types.ts';
-import { inBatches } from '#server/files/in-batches.ts';
+import { inBatches } from '#server/async/map-limit.ts';
 import { parentOf, within, type Place, type Within } from '#server/files/open-within.ts';
 import { onPath, pathError } from '#server/files/path-error.ts';
 import { relativePath, type RelativePath, type WorkDirectory } from '#server/files/work-directory.ts';

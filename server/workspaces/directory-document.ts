@@ -1,6 +1,6 @@
 /** Documents of a directory, named after its real path, so that a directory and a link to it share them. */
 import { realpath } from 'node:fs/promises';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 import { workspaceIdOf } from './workspace-root.ts';
 
 export interface DirectoryDocument {

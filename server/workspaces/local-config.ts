@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { isTable } from '#server/config/document.ts';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import { writeThroughLinks } from '#server/files/atomic-write.ts';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 import { isInside } from '#server/files/paths.ts';
 import { UnsuitableFile, readRegular } from '#server/files/read-regular.ts';
 import { PROJECT_FOLDER } from '#server/project-files/places.ts';

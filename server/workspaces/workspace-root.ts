@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { basename, isAbsolute, normalize } from 'node:path';
 import { ServiceError, invalidField } from '#server/errors/service-error.ts';
-import { cutText } from '#server/bounded-text.ts';
+import { cutText } from '#server/text/truncate.ts';
 import { directoryFault } from '#server/files/file-kind.ts';
 
 const SLUG_MAX_CHARS = 40;

@@ -14,7 +14,7 @@ import type { Caller } from '#schema/caller.ts';
 import type { Workspace } from '#schema/workspace.ts';
 import type { ChangeLock } from '#server/storage/change-lock.ts';
 import type { Documents } from '#server/storage/documents.ts';
-import { createSharedRun } from '#server/shared-run.ts';
+import { createSharedRun } from '#server/async/coalesce.ts';
 import { DOCUMENT, emptyRegistry, registrySchema, type Entry, type RegistryWriter } from './registry-document.ts';
 import { defaultName, normalRoot, rootKey, workspaceIdOf } from './workspace-root.ts';
 

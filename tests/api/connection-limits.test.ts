@@ -5,7 +5,7 @@ import { connect as connectSocket, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { appOptions, type HttpLimits } from '#server/app-options.ts';
+import { appOptions, type HttpLimits } from '#server/app/options.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { until } from '#support/patience.ts';
 import { rawExchange } from '#support/raw-request.ts';

@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { OUTPUT_MAX_CHARS } from '#server/bounded-text.ts';
+import { OUTPUT_MAX_CHARS } from '#server/text/truncate.ts';
 import { CHANGE_WINDOW_MS } from '#server/config/changes.ts';
 import { processAlive } from '#server/processes/process-alive.ts';
 import { manualClock } from '#support/manual-clock.ts';

@@ -13,7 +13,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { z } from 'zod';
 import endpoints from '#endpoints';
 import { developmentGuardModule } from '../../build/development-guard.ts';
-import { tryParseJson } from '#server/json.ts';
+import { tryParseJson } from '#server/text/json.ts';
 import { launchBrowser, openPage } from '#support/browser.ts';
 import { openRequests, requestWithoutBody } from '#support/open-requests.ts';
 import { until } from '#support/patience.ts';

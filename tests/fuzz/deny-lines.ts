@@ -2,7 +2,7 @@
  * Fuzz target: a denied command, in any composition of wrappers and spellings, is denied or unreadable, never allowed;
  * a harmless command in the same composition is not denied.
  */
-import { createServerHome } from '#server/permissions/server-home.ts';
+import { createServerHome } from '#server/home/server-home.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { integer, pick, type Random } from '#support/random.ts';
 import { openPolicy } from '#support/policy.ts';

@@ -3,8 +3,8 @@
  * deeper ones are clipped to valid JSON within the levels.
  */
 import { deepStrictEqual } from 'node:assert/strict';
-import { clipJson, isRecord, MAX_JSON_LEVELS } from '#server/json.ts';
-import { argumentsObject, argumentsText, parseArguments, shownArguments } from '#server/tool-arguments.ts';
+import { clipJson, isRecord, MAX_JSON_LEVELS } from '#server/text/json.ts';
+import { argumentsObject, argumentsText, parseArguments, shownArguments } from '#server/text/tool-arguments.ts';
 import { integer, pick, type Random } from '#support/random.ts';
 
 const TEXTS = ['', 'a', '[[[[', ']]]]', '{"', '"}', '\\', '\\"', '\\\\"', '\n', '\u2028', '😀', '\ud800', '__proto__'];

@@ -14,7 +14,7 @@ import { builtinProfiles, mainProfile } from '#server/agent/profile.ts';
 import { features as allFeatures } from '#server/features/features.ts';
 import { createImages } from '#server/images/images.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
-import { createServerHome } from '#server/permissions/server-home.ts';
+import { createServerHome } from '#server/home/server-home.ts';
 import type { ModelRequest, ModelResponse, ResolvedModel } from '#server/models/types.ts';
 import { createLiveSession, type LiveSession } from '#server/sessions/session.ts';
 import { createSessionReader, type SessionReader } from '#server/sessions/session-views.ts';

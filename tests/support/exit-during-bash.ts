@@ -1,7 +1,7 @@
 /** A process that exits while its Bash tool runs a command that ignores SIGTERM. Sends its parent the command's pid. */
 import { createLocalRuntime } from '#server/runtime/local.ts';
-import { createServerHome } from '#server/permissions/server-home.ts';
-import { bashTool } from '#server/tools/bash.ts';
+import { createServerHome } from '#server/home/server-home.ts';
+import { bashTool } from '#server/builtin-tools/bash.ts';
 import { tasksOf } from './tasks.ts';
 
 const cwd = process.cwd();

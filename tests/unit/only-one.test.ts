@@ -43,7 +43,7 @@ describe('code that occurs in one file only', () => {
 
 it.each([
   'server/workspaces/local-config.ts',
-  'server/files/ignore-rules.ts',
+  'server/ignore-rules/ignore-rules.ts',
   'server/mcp/config/server-file.ts',
   'server/git/line-counts.ts',
   'server/git/submodules.ts',
@@ -76,7 +76,7 @@ describe('files protected by a change lock', () => {
       /\bwrite(File\w*|ThroughLinks)\(|\b(documents|store)\.(set|setText|write|remove)\(|documents\[|confirmed\.add\(/;
     expect(holders.filter((path) => writes.test(text(path)))).toEqual([]);
     expect(filesWith(/acquireLease\(/)).toEqual([
-      'server/app.ts',
+      'server/app/app.ts',
       'server/journal/journal-files.ts',
       'server/storage/change-lock.ts',
       'server/storage/lease.ts',
@@ -91,7 +91,7 @@ describe('files protected by a change lock', () => {
     );
     const known = /^export |createChangeLock\(\{.*\bwriter: create\w+Writer\(/;
     expect(made.filter((line) => !known.test(line))).toEqual([]);
-    expect(filesWith(/createChangeLock\(/)).toEqual(['server/app.ts', 'server/mcp/auth/credential-changes.ts']);
+    expect(filesWith(/createChangeLock\(/)).toEqual(['server/app/app.ts', 'server/mcp/auth/credential-changes.ts']);
     expect(filesWith(/\bdocumentKey\(/)).toEqual([
       'server/mcp/auth/credential-changes.ts',
       'server/mcp/auth/credentials.ts',

@@ -1,6 +1,6 @@
 /** Builds `/openapi.json` from the endpoint definitions that run. */
 import { z } from 'zod';
-import type { BindFacts } from '#server/app-options.ts';
+import type { BindFacts } from '#server/app/options.ts';
 import { errorEntry } from '#server/errors/catalogue.ts';
 import type { ErrorName } from '#server/errors/catalogue.ts';
 import { createComponents } from '#schema/json-schema.ts';

@@ -2,7 +2,7 @@
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 import type { Reply } from './reply.ts';
 import { streamed } from './reply.ts';
 

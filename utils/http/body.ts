@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { invalidField } from '#server/errors/service-error.ts';
 import type { ServiceError } from '#server/errors/service-error.ts';
-import { JsonTooDeep, parseJson } from '#server/json.ts';
+import { JsonTooDeep, parseJson } from '#server/text/json.ts';
 import { closeWhenIdle } from './idle-body.ts';
 
 export const DEFAULT_BODY_LIMIT = 1_048_576;

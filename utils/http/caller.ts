@@ -1,7 +1,7 @@
 /** Which client sent a request. */
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { plainAddress } from '#server/plain-address.ts';
+import { plainAddress } from '#server/text/plain-address.ts';
 import { CALLER_NAME_CHARS, USER_AGENT_CHARS, type Caller } from '#schema/caller.ts';
 
 /** Response header with the id that the client is recorded with. */

@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { H3Event } from 'h3';
-import type { App } from '#server/app.ts';
+import type { App } from '#server/app/app.ts';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import { newUlid } from '#server/ids.ts';
 import type { Endpoint, FailureStatuses } from '../endpoint.ts';

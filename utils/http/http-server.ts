@@ -1,7 +1,7 @@
 /** The HTTP server of an app: requests and upgrades, and limits on their time and number. */
 import { createServer, type Server } from 'node:http';
 import { createApp as createH3App, toNodeListener } from 'h3';
-import type { App } from '#server/app.ts';
+import type { App } from '#server/app/app.ts';
 import { descriptorLimit } from '#server/processes/descriptor-limit.ts';
 import type { AssetReader } from './assets.ts';
 import { connectionsAllowed, limitConnections, type ConnectionLimit } from './connection-limit.ts';

@@ -1,6 +1,6 @@
 /** JSON written piece by piece, so that a large value does not hold the event loop up. */
 import { Readable } from 'node:stream';
-import { breathe } from '#server/breathe.ts';
+import { breathe } from '#server/async/yield.ts';
 
 const PIECE_CHARS = 64 * 1024;
 /** A value of about so many characters or fewer is written at once. */

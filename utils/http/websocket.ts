@@ -3,10 +3,10 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Socket } from 'node:net';
 import type { Hooks, Peer as Socketed } from 'crossws';
-import type { App } from '#server/app.ts';
+import type { App } from '#server/app/app.ts';
 import { WEBSOCKET_PATH, bearerSubprotocol, offeredSecret } from '#server/auth/guard.ts';
 import type { Peer, PeerHandle } from '#server/events/peer.ts';
-import { loadOnce } from '#server/load-once.ts';
+import { loadOnce } from '#server/async/lazy.ts';
 import { parseRequestTarget } from './request-target.ts';
 
 /** A longer frame closes its connection with 1009. */

@@ -1,6 +1,6 @@
 /** The names of clients that answered or changed something, other than this tab. */
 import type { Caller, TranscriptCaller } from '#schema/caller.ts';
-import { visibleLine } from '#server/visible-text.ts';
+import { visibleLine } from '#server/text/visible-text.ts';
 import type { EventFrame } from '../client/types.ts';
 
 /**

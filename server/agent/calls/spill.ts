@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { writeFileAtomic } from '#server/files/atomic-write.ts';
-import { cutText } from '#server/bounded-text.ts';
+import { cutText } from '#server/text/truncate.ts';
 import type { ToolResult } from '#server/tools/tool.ts';
 
 export const SPILL_MIN_CHARS = 50_000;

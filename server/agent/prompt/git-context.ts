@@ -3,7 +3,7 @@
  * repository's configuration names, and a project may be hostile.
  */
 import { join } from 'node:path';
-import { cutText } from '#server/bounded-text.ts';
+import { cutText } from '#server/text/truncate.ts';
 import type { Projects } from '#server/project-files/projects.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 

@@ -1,5 +1,5 @@
 /** Actions of the cron tools. Each change is appended on the same line as the result of its call. */
-import { cutText } from '#server/bounded-text.ts';
+import { cutText } from '#server/text/truncate.ts';
 import type { SessionContext } from '#server/agent/context.ts';
 import { newUlid } from '#server/ids.ts';
 import { internal, type CronJob, type Draft } from '#server/journal/records.ts';

@@ -1,7 +1,7 @@
 /** The jobs of a loaded session with their schedules and backlogs in this process; the jobs are in the journal. */
 import type { SessionContext } from '#server/agent/context.ts';
 import type { CronJob } from '#server/journal/records.ts';
-import { createPace } from '#server/breathe.ts';
+import { createPace } from '#server/async/yield.ts';
 import { createBacklog, type Backlog } from './backlog.ts';
 import { cronTable, type KnownCronJob } from './projection.ts';
 import { cronSettings } from './settings.ts';

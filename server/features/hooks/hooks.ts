@@ -1,7 +1,7 @@
 /** Maps events of a session to runs of hooks, and applies their results. */
-import { cutText, OUTPUT_MAX_CHARS } from '#server/bounded-text.ts';
+import { cutText, OUTPUT_MAX_CHARS } from '#server/text/truncate.ts';
 import type { AgentContext, SessionContext } from '#server/agent/context.ts';
-import { parseArguments } from '#server/tool-arguments.ts';
+import { parseArguments } from '#server/text/tool-arguments.ts';
 import type { StoredResult } from '#server/agent/calls/call-records.ts';
 import type {
   Feature,

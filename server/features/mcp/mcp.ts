@@ -2,7 +2,7 @@
 import type { SessionContext } from '#server/agent/context.ts';
 import type { Feature, FeatureServices, LiveFeature } from '#server/agent/feature.ts';
 import { event } from '#server/journal/records.ts';
-import { unlessAborted } from '#server/aborts.ts';
+import { unlessAborted } from '#server/async/abortable.ts';
 import type { McpConfigProblem } from '#server/mcp/config/workspace-servers.ts';
 import { ignoredConfigWarning } from '#server/project-files/ignored-config.ts';
 import type { Mcp } from '#server/mcp/mcp.ts';

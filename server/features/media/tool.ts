@@ -8,7 +8,7 @@ import type { Images } from '#server/images/images.ts';
 import type { VideoFile } from '#server/models/video-uploads.ts';
 import { resolveFile } from '#server/permissions/resolve-file.ts';
 import type { OpenFile } from '#server/runtime/runtime.ts';
-import { readTarget } from '#server/tools/read-target.ts';
+import { readTarget } from '#server/builtin-tools/read-target.ts';
 import { defineTool, failed, type RunContext, type Tool, type ToolResult } from '#server/tools/tool.ts';
 import type { Part } from '#schema/engine.ts';
 import { notMedia, unsupported } from './guidance.ts';

@@ -4,7 +4,7 @@ import type { AgentContext, SessionContext, TurnRequest } from '#server/agent/co
 import { TurnAborted } from '#server/agent/errors.ts';
 import type { Profile } from '#server/agent/profile.ts';
 import type { TurnEnd } from '#server/agent/turn.ts';
-import { cutText } from '#server/bounded-text.ts';
+import { cutText } from '#server/text/truncate.ts';
 import { newUlid } from '#server/ids.ts';
 import { contextSize } from '#server/journal/context-size.ts';
 import { countersOf } from '#server/journal/projections/counters.ts';

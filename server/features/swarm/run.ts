@@ -2,7 +2,7 @@
 import type { Agent } from '#server/agent/agent.ts';
 import type { AgentContext, SessionContext } from '#server/agent/context.ts';
 import { TurnAborted } from '#server/agent/errors.ts';
-import { cutText } from '#server/bounded-text.ts';
+import { cutText } from '#server/text/truncate.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { event } from '#server/journal/records.ts';
 import type { ErrorPayload } from '#schema/engine.ts';

@@ -1,6 +1,6 @@
 /** An agent's tasks for its tools and for clients: those of this process, then those of earlier processes. */
 import type { SessionContext } from '#server/agent/context.ts';
-import { tailText } from '#server/bounded-text.ts';
+import { tailText } from '#server/text/truncate.ts';
 import type { KnownTask } from '#server/journal/projections/tasks.ts';
 import { mayStillRun } from '#server/journal/task-notices.ts';
 import { stillRuns } from '#server/processes/process-identity.ts';

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { ContextEntry } from '#server/journal/projections/context.ts';
 import type { Stored } from '#server/journal/texts.ts';
 import { LOADABLE_TOOLS } from '#server/models/request-history.ts';
-import { parseArguments } from '#server/tool-arguments.ts';
+import { parseArguments } from '#server/text/tool-arguments.ts';
 import type { ContextMessage, ToolCall, ToolSchema } from '#schema/engine.ts';
 
 export const SELECT_TOOLS = 'select_tools';

@@ -1,5 +1,5 @@
 /** select_tools: loads the schemas of tools that were only named so far. */
-import { cutText } from '#server/bounded-text.ts';
+import { cutText } from '#server/text/truncate.ts';
 import { defineTool, failed, type Tool } from '#server/tools/tool.ts';
 import { argumentsSchema, SELECT_TOOLS } from './conversation.ts';
 

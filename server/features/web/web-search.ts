@@ -1,6 +1,6 @@
 /** WebSearch: searches the web with the configured search service. */
 import { z } from 'zod';
-import { createOutputBuilder } from '#server/bounded-text.ts';
+import { createOutputBuilder } from '#server/text/truncate.ts';
 import { defineTool, failed, type RunContext, type Tool, type ToolResult } from '#server/tools/tool.ts';
 import { WebFailure } from '#server/web/failure.ts';
 import type { SearchResult } from '#server/web/search-results.ts';

@@ -1,7 +1,7 @@
 /** Loopback listener for the redirect of a sign-in in a browser of this machine. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 
 const HOST = '127.0.0.1';
 const PATH = '/callback';

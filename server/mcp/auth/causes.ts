@@ -1,6 +1,6 @@
 /** The reason of a failed sign-in as one line for people. Foreign texts are shortened, foreign bodies omitted. */
 import { errorMessage } from '#server/errors/service-error.ts';
-import { isRecord } from '#server/json.ts';
+import { isRecord } from '#server/text/json.ts';
 import { oneLine } from '../server-text.ts';
 
 /** Matches errors by name instead of class, since the library is loaded only with the first sign-in. */

@@ -5,7 +5,7 @@
 import type { Fetch } from '#server/net/http-client.ts';
 import type { Network } from '#server/net/network.ts';
 import { addressesOf, createPinnedClient, needsPin, type Addresses } from '#server/net/pinned-client.ts';
-import { loadOnce } from '#server/load-once.ts';
+import { loadOnce } from '#server/async/lazy.ts';
 import { readBounded } from '#server/net/read-bounded.ts';
 
 const TIMEOUT_MS = 30_000;

@@ -1,9 +1,9 @@
 /** A file that names MCP servers: `{"mcpServers": {name: entry}}`. */
 import { z } from 'zod';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
-import { errorCode } from '#server/files/errno.ts';
+import { errorCode } from '#server/errors/errno.ts';
 import { UnsuitableFile, readRegular } from '#server/files/read-regular.ts';
-import { isRecord, JsonTooDeep, parseJson } from '#server/json.ts';
+import { isRecord, JsonTooDeep, parseJson } from '#server/text/json.ts';
 import { mcpServerConfigSchema, type McpServerConfig } from '#schema/mcp-server.ts';
 
 const MAX_BYTES = 1024 * 1024;

@@ -1,6 +1,6 @@
 /** Changes of the user's `mcp.json`. Unknown members and the other entries are preserved verbatim. */
 import { ServiceError } from '#server/errors/service-error.ts';
-import { isRecord } from '#server/json.ts';
+import { isRecord } from '#server/text/json.ts';
 import type { ChangeLock } from '#server/storage/change-lock.ts';
 import type { McpServerConfig } from '#schema/mcp-server.ts';
 import { userFile } from './layers.ts';

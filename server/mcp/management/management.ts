@@ -1,5 +1,5 @@
 /** Management of the configured MCP servers, independent of sessions: list, change, test and sign-in. */
-import { cutText } from '#server/bounded-text.ts';
+import { cutText } from '#server/text/truncate.ts';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import type { AuthStatus, Inspection, Locator, ManagedServer, TestOutcome } from '#schema/mcp-management.ts';
 import type { McpRemoteConfig, McpServerConfig, McpServerInput } from '#schema/mcp-server.ts';

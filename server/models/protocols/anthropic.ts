@@ -8,7 +8,7 @@ import type { FinishReason, ModelRequest, ModelResponse, Protocol, StreamPart } 
 import { claudeMaxTokens, claudeProfile, isClaude } from './claude-names.ts';
 import { createCollector } from './collect.ts';
 import { parseDataUrl } from '#server/files/data-url.ts';
-import { argumentsObject } from '#server/tool-arguments.ts';
+import { argumentsObject } from '#server/text/tool-arguments.ts';
 import { omission } from './media.ts';
 import { NO_KEY, runStream } from './run.ts';
 

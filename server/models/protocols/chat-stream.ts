@@ -1,6 +1,6 @@
 /** Responses of `native` and `openai`: a stream of chat-completion chunks. */
 import { z } from 'zod';
-import { asRecord, parseJson } from '#server/json.ts';
+import { asRecord, parseJson } from '#server/text/json.ts';
 import type { Transport } from '#server/net/fetch.ts';
 import type { TokenUsage } from '#schema/engine.ts';
 import { streamError } from '../errors.ts';

@@ -1,7 +1,7 @@
 /** What the requests of `native` and `openai` share. */
 import { parseDataUrl } from '#server/files/data-url.ts';
-import { perItem } from '#server/per-item.ts';
-import { argumentsText } from '#server/tool-arguments.ts';
+import { perItem } from '#server/memo/by-prefix.ts';
+import { argumentsText } from '#server/text/tool-arguments.ts';
 import type { ContextMessage, Part, ToolSchema } from '#schema/engine.ts';
 import { sanitizeCallIds } from '../call-ids.ts';
 import type { ModelRequest } from '../types.ts';

@@ -17,8 +17,8 @@ import {
 } from '../types.ts';
 import { createCollector, type Collector } from './collect.ts';
 import { parseDataUrl } from '#server/files/data-url.ts';
-import { stringifyJson } from '#server/json.ts';
-import { argumentsObject } from '#server/tool-arguments.ts';
+import { stringifyJson } from '#server/text/json.ts';
+import { argumentsObject } from '#server/text/tool-arguments.ts';
 import { omission } from './media.ts';
 import { NO_KEY, runStream } from './run.ts';
 

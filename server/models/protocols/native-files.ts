@@ -1,6 +1,6 @@
 /** Upload of videos to the native provider, whose requests refer to them by id. */
 import { z } from 'zod';
-import { parseJson } from '#server/json.ts';
+import { parseJson } from '#server/text/json.ts';
 import type { Transport } from '#server/net/fetch.ts';
 import { toModelError } from '../errors.ts';
 import type { VideoUpload } from '../types.ts';

@@ -1,6 +1,6 @@
 /** Chat completions with the native provider's extensions. */
 import type { Transport } from '#server/net/fetch.ts';
-import { oncePer } from '#server/once-per.ts';
+import { oncePer } from '#server/memo/by-object.ts';
 import type { ToolSchema } from '#schema/engine.ts';
 import { normalizeToolSchema } from '../tool-schema.ts';
 import type { ModelRequest, Protocol } from '../types.ts';

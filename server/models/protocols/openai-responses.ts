@@ -11,7 +11,7 @@ import type { Exchange, Transport } from '#server/net/fetch.ts';
 import type { FinishReason, ModelRequest, ModelResponse, Protocol, StreamPart } from '../types.ts';
 import { createCollector, type Collector } from './collect.ts';
 import { parseDataUrl } from '#server/files/data-url.ts';
-import { argumentsText } from '#server/tool-arguments.ts';
+import { argumentsText } from '#server/text/tool-arguments.ts';
 import { omission } from './media.ts';
 import { openAIRequest } from './openai-client.ts';
 import { runStream } from './run.ts';

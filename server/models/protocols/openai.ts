@@ -1,8 +1,8 @@
 /** OpenAI chat completions, also for compatible servers. */
 import type { ContextMessage, ToolSchema } from '#schema/engine.ts';
-import { tryParseJson } from '#server/json.ts';
+import { tryParseJson } from '#server/text/json.ts';
 import type { Transport } from '#server/net/fetch.ts';
-import { oncePer } from '#server/once-per.ts';
+import { oncePer } from '#server/memo/by-object.ts';
 import type { ModelRequest, Protocol } from '../types.ts';
 import { chatMessages, chatTools, responseFormat, type ChatBody } from './chat.ts';
 import { streamChat } from './chat-stream.ts';

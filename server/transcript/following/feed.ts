@@ -1,5 +1,5 @@
 /** Sends the transcripts of a loaded session to their followers, in the order of the batches. */
-import { createPace } from '#server/breathe.ts';
+import { createPace } from '#server/async/yield.ts';
 import type { Clock } from '#server/clock.ts';
 import type { StreamPosition } from '#server/events/frame.ts';
 import { blobTexts } from '#server/journal/texts.ts';

@@ -1,6 +1,6 @@
 /** Builds matches incrementally from lines, file by file, within the limits of one request. */
 import type { GrepFile, GrepMatch, GrepRequest } from '#schema/grep.ts';
-import { cutBytes } from '#server/bounded-text.ts';
+import { cutBytes } from '#server/text/truncate.ts';
 
 /** A longer line is truncated. */
 export const LINE_MAX_BYTES = 64 * 1024;

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ServiceError, invalidField } from '#server/errors/service-error.ts';
-import { isStarved, NOT_STARTED, OUT_OF_MEMORY, SEARCH_MAX_MEMORY, stripDot } from '#server/files/ripgrep.ts';
+import { isStarved, NOT_STARTED, OUT_OF_MEMORY, SEARCH_MAX_MEMORY, stripDot } from '#server/ripgrep/ripgrep.ts';
 import { exceededMemory } from '#server/processes/memory-limit.ts';
 import type { Spawn } from '#server/processes/spawn.ts';
 import { createRecordReader } from './records.ts';

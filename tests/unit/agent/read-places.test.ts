@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { createAgentProfiles } from '#server/agent/profiles/profiles.ts';
 import { createInstructionFiles } from '#server/agent/prompt/instructions.ts';
 import { layersOf } from '#server/mcp/config/layers.ts';
-import { createServerHome } from '#server/permissions/server-home.ts';
+import { createServerHome } from '#server/home/server-home.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { configPathOf } from '#server/workspaces/local-config.ts';
 import { openPolicy } from '#support/policy.ts';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { writeRedirectPage } from '#server/cli/redirect-page.ts';
 import { findServerFiles } from '#server/permissions/server-files.ts';
-import { createServerHome } from '#server/permissions/server-home.ts';
+import { createServerHome } from '#server/home/server-home.ts';
 import { manualClock } from '#support/manual-clock.ts';
 import { eventually } from '#support/patience.ts';
 import { temporaryHome } from '#support/temporary-home.ts';

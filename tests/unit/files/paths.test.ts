@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fromWindowsForm, isInside, resolveTarget } from '#server/files/paths.ts';
 import { resolveFile } from '#server/permissions/resolve-file.ts';
 import { realPath } from '#server/runtime/real-path.ts';
-import { createWorkspace } from '../tools/workspace.ts';
-import type { Workspace } from '../tools/workspace.ts';
+import { createWorkspace } from '../builtin-tools/workspace.ts';
+import type { Workspace } from '../builtin-tools/workspace.ts';
 
 let space: Workspace;
 beforeEach(async () => {

@@ -2,10 +2,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MAX_JSON_LEVELS } from '#server/json.ts';
+import { MAX_JSON_LEVELS } from '#server/text/json.ts';
 import { createModelClient, type ModelClient } from '#server/models/stream.ts';
 import { ModelError, type ModelRequest, type ModelResponse, type StreamPart } from '#server/models/types.ts';
-import { parseArguments, shownArguments } from '#server/tool-arguments.ts';
+import { parseArguments, shownArguments } from '#server/text/tool-arguments.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import { modelRequest, readTool, resolvedModel, user, WIRE_TYPES } from '#support/model-requests.ts';
 import { startModelServer, type ModelServer, type Script } from '#support/model-server.ts';

@@ -1,6 +1,6 @@
 /** The real policy's decision in manual mode for every line of the corpus, under each of its rule sets. */
 import { expect, test } from 'vitest';
-import { createServerHome } from '#server/permissions/server-home.ts';
+import { createServerHome } from '#server/home/server-home.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { openPolicy } from '#support/policy.ts';
 import { readCorpus } from './command-line/corpus.ts';

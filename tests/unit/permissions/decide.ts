@@ -7,13 +7,13 @@ import { createCommandLineReader } from '#server/permissions/command-line/comman
 import type { Decision, PermissionPlaces } from '#server/permissions/decision.ts';
 import type { PermissionRuleConfig } from '#schema/config.ts';
 import type { PermissionPolicyDeps } from '#server/permissions/policy.ts';
-import { createServerHome } from '#server/permissions/server-home.ts';
+import { createServerHome } from '#server/home/server-home.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import type { Access, RuleSubject, ToolPermission } from '#server/tools/tool.ts';
 import { openPolicy } from '#support/policy.ts';
-import { createWorkspace } from '../tools/workspace.ts';
-import type { Workspace } from '../tools/workspace.ts';
+import { createWorkspace } from '../builtin-tools/workspace.ts';
+import type { Workspace } from '../builtin-tools/workspace.ts';
 
 export interface Setup {
   mode?: PermissionMode;

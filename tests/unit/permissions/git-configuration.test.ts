@@ -9,7 +9,7 @@ import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { PermissionPolicy } from '#server/permissions/policy.ts';
-import { createServerHome } from '#server/permissions/server-home.ts';
+import { createServerHome } from '#server/home/server-home.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { openProjects } from '#support/projects.ts';

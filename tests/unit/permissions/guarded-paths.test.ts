@@ -3,11 +3,11 @@ import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { resolveFile } from '#server/permissions/resolve-file.ts';
-import { createServerHome } from '#server/permissions/server-home.ts';
+import { createServerHome } from '#server/home/server-home.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
-import { createGlobTool } from '#server/tools/glob.ts';
-import { createGrepTool } from '#server/tools/grep.ts';
-import { runTool } from '../tools/workspace.ts';
+import { createGlobTool } from '#server/builtin-tools/glob.ts';
+import { createGrepTool } from '#server/builtin-tools/grep.ts';
+import { runTool } from '../builtin-tools/workspace.ts';
 import { createProject, git, kind, rule } from './decide.ts';
 import type { Project } from './decide.ts';
 

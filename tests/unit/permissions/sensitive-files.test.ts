@@ -8,13 +8,13 @@ import {
   PRIVATE_KEY_BYTES,
   SENSITIVE_FILES,
 } from '#server/permissions/sensitive-files.ts';
-import { editTool } from '#server/tools/edit.ts';
-import { createGlobTool } from '#server/tools/glob.ts';
-import { createGrepTool } from '#server/tools/grep.ts';
-import { readTool } from '#server/tools/read.ts';
-import { writeTool } from '#server/tools/write.ts';
+import { editTool } from '#server/builtin-tools/edit.ts';
+import { createGlobTool } from '#server/builtin-tools/glob.ts';
+import { createGrepTool } from '#server/builtin-tools/grep.ts';
+import { readTool } from '#server/builtin-tools/read.ts';
+import { writeTool } from '#server/builtin-tools/write.ts';
 import { createReadMediaTool } from '#server/features/media/tool.ts';
-import { createWorkspace, planTool, runTool, type Workspace } from '../tools/workspace.ts';
+import { createWorkspace, planTool, runTool, type Workspace } from '../builtin-tools/workspace.ts';
 
 const SENSITIVE = [
   '.env',

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { atMost } from '#server/processes/at-most.ts';
+import { atMost } from '#server/async/wait-at-most.ts';
 
 /** Blocks the event loop. */
 function hold(ms: number): void {

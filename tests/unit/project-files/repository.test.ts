@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createProjects } from '#server/project-files/projects.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
-import { createWorkspace, type Workspace } from '../tools/workspace.ts';
+import { createWorkspace, type Workspace } from '../builtin-tools/workspace.ts';
 import { eventually } from '#support/patience.ts';
 
 let space: Workspace;

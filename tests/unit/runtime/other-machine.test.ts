@@ -10,8 +10,8 @@ import { createInstructionFiles } from '#server/agent/prompt/instructions.ts';
 import { listDirectory } from '#server/agent/prompt/directory-listing.ts';
 import { createFetchUrlTool } from '#server/features/web/fetch-url.ts';
 import { createWebSearchTool } from '#server/features/web/web-search.ts';
-import { createServerHome } from '#server/permissions/server-home.ts';
-import { builtinTools } from '#server/tools/registry.ts';
+import { createServerHome } from '#server/home/server-home.ts';
+import { builtinTools } from '#server/builtin-tools/builtin-tools.ts';
 import type { ToolEnvironment } from '#server/tools/tool.ts';
 import { manualClock } from '#support/manual-clock.ts';
 import { noWeb } from '#support/no-web.ts';
@@ -19,7 +19,7 @@ import { createPrefixedRuntime, type PrefixedRuntime } from '#support/prefixed-r
 import { openProjects } from '#support/projects.ts';
 import { tasksOf } from '#support/tasks.ts';
 import { openPolicy } from '#support/policy.ts';
-import { planTool, runTool } from '../tools/workspace.ts';
+import { planTool, runTool } from '../builtin-tools/workspace.ts';
 
 const CWD = '/work/project';
 

@@ -1,6 +1,6 @@
 /** The text of benign and hostile pages in many encodings, extracted in a worker thread. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { OUTPUT_MAX_CHARS } from '#server/bounded-text.ts';
+import { OUTPUT_MAX_CHARS } from '#server/text/truncate.ts';
 import { decodeBeginning, encodingOf } from '#server/web/body.ts';
 import { EXTRACTION_MS, extractText } from '#server/web/extraction.ts';
 import { manualClock, type ManualClock } from '#support/manual-clock.ts';

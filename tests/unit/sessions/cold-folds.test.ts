@@ -6,7 +6,7 @@ import { features } from '#server/features/features.ts';
 import { event, internal } from '#server/journal/records.ts';
 import { createColdFolds, type ColdFolds } from '#server/sessions/cold-folds.ts';
 import { KEPT_TRANSCRIPTS } from '#server/sessions/transcript-reads.ts';
-import { createSlots, type Slots } from '#server/slots.ts';
+import { createSlots, type Slots } from '#server/async/semaphore.ts';
 import { deadOwner, leaseHolder } from '#support/lease-holder.ts';
 import { manualClock } from '#support/manual-clock.ts';
 import { openLog } from '#support/session-logs.ts';

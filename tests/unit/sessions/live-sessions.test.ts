@@ -26,7 +26,7 @@ import { createImages } from '#server/images/images.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { createColdFolds, type ColdFolds } from '#server/sessions/cold-folds.ts';
 import { createLiveCache } from '#server/sessions/live-cache.ts';
-import { createSlots } from '#server/slots.ts';
+import { createSlots } from '#server/async/semaphore.ts';
 import { createLiveSessions, type LiveSessions } from '#server/sessions/live-sessions.ts';
 import { createReadFrom } from '#server/sessions/session-place.ts';
 import { createTakeFold } from '#server/sessions/taken-folds.ts';

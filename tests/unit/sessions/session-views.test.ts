@@ -2,7 +2,7 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { features } from '#server/features/features.ts';
 import { createColdFolds } from '#server/sessions/cold-folds.ts';
-import { createSlots } from '#server/slots.ts';
+import { createSlots } from '#server/async/semaphore.ts';
 import type { LiveSession } from '#server/sessions/session.ts';
 import { createSessionReads, type ReadSession } from '#server/sessions/session-reads.ts';
 import { openAgentSession, type AgentSession } from '#support/agent-session.ts';

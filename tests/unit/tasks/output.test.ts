@@ -16,7 +16,7 @@ import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { tailText } from '#server/bounded-text.ts';
+import { tailText } from '#server/text/truncate.ts';
 import { createOutputFile, outputPath, readOutputFile } from '#server/tasks/output-file.ts';
 import { createTaskOutput, MEMORY_BYTES, type TaskOutputDeps } from '#server/tasks/output.ts';
 import { eventually } from '#support/patience.ts';

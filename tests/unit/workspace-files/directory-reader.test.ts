@@ -15,8 +15,8 @@ import {
   type WholeDirectory,
 } from '#server/workspace-files/directory-reader.ts';
 import { createDirectoryThread } from '#server/workspace-files/directory-thread.ts';
-import { IGNORE_FILE_MAX_BYTES } from '#server/files/ignore-file.ts';
-import type { IgnoreTexts } from '#server/files/ignore-rules.ts';
+import { IGNORE_FILE_MAX_BYTES } from '#server/ignore-rules/ignore-file.ts';
+import type { IgnoreTexts } from '#server/ignore-rules/ignore-rules.ts';
 import { byDescriptor, within, type Place } from '#server/files/open-within.ts';
 import { relativePath } from '#server/files/work-directory.ts';
 import { temporaryHome } from '#support/temporary-home.ts';

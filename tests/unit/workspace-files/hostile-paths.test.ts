@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#server/clock.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
-import { inBatches } from '#server/files/in-batches.ts';
+import { inBatches } from '#server/async/map-limit.ts';
 import type { WorkDirectory } from '#server/files/work-directory.ts';
 import { createGit } from '#server/git/git.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';

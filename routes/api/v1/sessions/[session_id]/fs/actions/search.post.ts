@@ -1,6 +1,6 @@
 import { fileHitsSchema, searchFields } from '#schema/file-search.ts';
 import { ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
-import type { App } from '#server/app.ts';
+import type { App } from '#server/app/app.ts';
 import type { SessionDirectory } from '#server/sessions/sessions.ts';
 import { defineFilesEndpoint, fileFields } from '#utils/files-endpoint.ts';
 import { workspaceDirectory } from '#utils/workspace-directory.ts';

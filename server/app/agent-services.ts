@@ -1,0 +1,102 @@
+/** What the agents of the app work with. Loaded with the first session: nothing before it needs tools, prompts, permissions. */
+import type { AppOptions } from './options.ts';
+import type { AgentServices } from '#server/agent/context.ts';
+import type { FeatureServices } from '#server/agent/feature.ts';
+import { createAgentServices, type AgentServicesDeps } from '#server/agent/services.ts';
+import { createDisposers } from './disposers.ts';
+import { createHooks } from '#server/hooks/hooks.ts';
+import type { McpAuth } from '#server/mcp/auth/mcp-auth.ts';
+import type { McpConfig } from '#server/mcp/config/mcp-config.ts';
+import { createImages } from '#server/images/images.ts';
+import { createMcp } from '#server/mcp/mcp.ts';
+import { findModel, resolveModel } from '#server/models/resolve.ts';
+import { createVideoUploads } from '#server/models/video-uploads.ts';
+import { createModelClient } from '#server/models/stream.ts';
+import type { Fetch } from '#server/net/http-client.ts';
+import { spawnGroup } from '#server/processes/spawn.ts';
+import type { Documents } from '#server/storage/documents.ts';
+import { findShell } from '#server/builtin-tools/bash.ts';
+import { builtinTools } from '#server/builtin-tools/builtin-tools.ts';
+import { createWeb } from '#server/web/web.ts';
+
+export interface SessionServicesDeps extends Omit<
+  AgentServicesDeps,
+  'agentFolders' | 'client' | 'images' | 'instructionsMaxAgeMs' | 'shell' | 'tools' | 'videos'
+> {
+  options: Pick<AppOptions, 'instructionsMaxAgeMs' | 'network'>;
+  documents: Documents;
+  mcpConfig: McpConfig;
+  mcpAuth: McpAuth;
+  /** How this program calls itself toward MCP servers. */
+  clientName(): string;
+  fetch: Fetch;
+}
+
+export interface SessionServices {
+  readonly services: AgentServices;
+  readonly featureServices: FeatureServices;
+  /** Loads what the first request to the default model loads otherwise. */
+  loadModelClient(): Promise<void>;
+  /** Ends the connections to models and MCP servers; after the sessions that use them. */
+  close(): Promise<void>;
+}
+
+/** Puts it together. */
+export async function createSessionServices(deps: SessionServicesDeps): Promise<SessionServices> {
+  const { options, config, identity, documents, fetch, runtime, env, clock, log } = deps;
+  const shell = await findShell(runtime);
+  const opened = createDisposers();
+  const client = opened.add(createModelClient());
+  const images = createImages({ settings: () => config.effective().image });
+  const videos = createVideoUploads({ client, documents });
+  const mcp = opened.add(
+    createMcp({
+      configured: deps.mcpConfig,
+      auth: deps.mcpAuth,
+      settings: () => config.effective().mcp,
+      clientName: deps.clientName,
+      env,
+      spawn: spawnGroup,
+      fetch,
+      network: options.network,
+      images,
+      additionalDirs: deps.additionalDirs,
+      log,
+    }),
+  );
+  const services = createAgentServices({
+    ...deps,
+    agentFolders: () => [],
+    instructionsMaxAgeMs: options.instructionsMaxAgeMs,
+    client,
+    images,
+    shell,
+    tools: builtinTools(),
+    videos,
+  });
+  const featureServices: FeatureServices = {
+    cron: { log },
+    hooks: createHooks({ entries: () => config.effective().hooks ?? [], environment: env, spawn: spawnGroup, log }),
+    mcp,
+    media: { videos },
+    web: createWeb({
+      services: () => config.effective().services,
+      fetch,
+      network: options.network,
+      userAgent: () => identity.userAgent(config.effective().identity),
+      clock,
+      log,
+    }),
+  };
+  return {
+    services,
+    featureServices,
+    async loadModelClient() {
+      const effective = config.effective();
+      const { defaultModel: alias } = effective;
+      if (alias === undefined || !findModel(effective, alias)) return;
+      await client.load(resolveModel(alias, { config: effective, env: env(), identity }).protocol);
+    },
+    close: () => opened.close(log),
+  };
+}

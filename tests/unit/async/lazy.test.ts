@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { loadOnce } from '#server/async/lazy.ts';
+
+test('concurrent calls share a load; a failure rejects for its callers and is not cached', async () => {
+  const begun: { succeed(value: string): void; fail(error: Error): void }[] = [];
+  const load = loadOnce(() => new Promise<string>((succeed, fail) => void begun.push({ succeed, fail })));
+  expect(begun).toHaveLength(0);
+  const first = [load(), load()];
+  expect(begun).toHaveLength(1);
+  begun[0]?.fail(new Error('no such file'));
+  for (const one of first) await expect(one).rejects.toThrow('no such file');
+  const second = load();
+  begun[1]?.succeed('here');
+  expect(await second).toBe('here');
+  expect(await load()).toBe('here');
+  expect(begun).toHaveLength(2);
+});
