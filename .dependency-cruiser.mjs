@@ -52,6 +52,14 @@ export default {
       to: {},
     },
     {
+      name: 'no-circles-of-folders',
+      comment: 'Two folders that import each other are one, or a file of one belongs elsewhere.',
+      scope: 'folder',
+      severity: 'error',
+      from: { path: '^server/[^/]+$' },
+      to: { path: '^server/[^/]+$', circular: true },
+    },
+    {
       name: 'sessions-know-no-feature',
       comment: 'Routes call a feature within `sessions.use`; sessions call the hooks of `Feature` and `LiveFeature`.',
       severity: 'error',

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { createOutputBuilder, cutText, OUTPUT_MAX_CHARS, OUTPUT_MAX_LINE_CHARS } from '#server/text/truncate.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
-import { directoryProblem, resolveTarget } from '#server/files/paths.ts';
-import type { Target } from '#server/files/paths.ts';
+import { directoryProblem, resolveTarget } from '#server/runtime/path-policy.ts';
+import type { Target } from '#server/runtime/path-policy.ts';
 import type { ProcessIdentity } from '#server/processes/process-identity.ts';
 import { runCommand } from '#server/processes/run-command.ts';
 import { withExplicitRepositories } from '#server/git/environment.ts';

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { regularFileProblem } from '#server/files/file-kind.ts';
-import { movedSince } from '#server/files/paths.ts';
-import type { Target } from '#server/files/paths.ts';
+import { movedSince } from '#server/runtime/path-policy.ts';
+import type { Target } from '#server/runtime/path-policy.ts';
 import { resolveFile } from '#server/permissions/resolve-file.ts';
 import { holdsPrivateKey, sensitiveText } from '#server/permissions/sensitive-files.ts';
 import { decodeText, encodeText, sniffEncoding, SNIFF_BYTES } from '#server/files/text-encoding.ts';

@@ -2,8 +2,9 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { createOutputBuilder } from '#server/text/truncate.ts';
-import { displayPath, movedSince, resolveTarget } from '#server/files/paths.ts';
-import type { Target } from '#server/files/paths.ts';
+import { displayPath } from '#server/files/paths.ts';
+import { movedSince, resolveTarget } from '#server/runtime/path-policy.ts';
+import type { Target } from '#server/runtime/path-policy.ts';
 import {
   commonArguments,
   OUT_OF_MEMORY,

@@ -1,7 +1,7 @@
 /** Opens the file that a call was admitted for. */
 import { errorMessage } from '#server/errors/service-error.ts';
 import { errorCode } from '#server/errors/errno.ts';
-import { movedSince, type Target } from '#server/files/paths.ts';
+import { movedSince, type Target } from '#server/runtime/path-policy.ts';
 import { startOf } from '#server/runtime/read-start.ts';
 import { holdsPrivateKey, PRIVATE_KEY_BYTES, sensitiveText } from '#server/permissions/sensitive-files.ts';
 import type { OpenFile } from '#server/runtime/runtime.ts';

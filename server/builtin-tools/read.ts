@@ -4,7 +4,7 @@ import { cutText } from '#server/text/truncate.ts';
 import { createLineScanner } from '#server/files/line-scanner.ts';
 import type { LineScan, LineScanner, ScannedLine } from '#server/files/line-scanner.ts';
 import { mediaType } from '#server/files/media-types.ts';
-import type { Target } from '#server/files/paths.ts';
+import type { Target } from '#server/runtime/path-policy.ts';
 import { resolveFile } from '#server/permissions/resolve-file.ts';
 import {
   decodeOrRefuse,

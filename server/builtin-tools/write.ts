@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { regularFileProblem } from '#server/files/file-kind.ts';
-import { movedSince } from '#server/files/paths.ts';
-import type { Target } from '#server/files/paths.ts';
+import { movedSince } from '#server/runtime/path-policy.ts';
+import type { Target } from '#server/runtime/path-policy.ts';
 import { resolveFile } from '#server/permissions/resolve-file.ts';
 import { defineTool, failed } from '#server/tools/tool.ts';
 import type { RunContext, ToolResult } from '#server/tools/tool.ts';

@@ -1,6 +1,6 @@
 /** A call's command line: its parsed form, and the directory its commands run in. */
 import { isAbsolute, resolve } from 'node:path';
-import { isInWorkspace } from '#server/files/paths.ts';
+import { isInWorkspace } from '#server/runtime/path-policy.ts';
 import type { RuleSubject, ToolEnvironment } from '#server/tools/tool.ts';
 import type { CommandLineReader, CommandReading } from './command-line/command-line-reader.ts';
 import { writesOutput } from './git-output.ts';

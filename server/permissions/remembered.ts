@@ -1,6 +1,6 @@
 /** The rule that an approval "for the session" remembers: the call's text, and the directory that it is valid for. */
 import { escapeGlob } from '#server/files/globs.ts';
-import { isInWorkspace } from '#server/files/paths.ts';
+import { isInWorkspace } from '#server/runtime/path-policy.ts';
 import type { RememberedRule } from '#server/journal/projections/context.ts';
 import type { CommandCall } from './command-call.ts';
 import type { FileAccess, PermissionCall, PermissionPlaces } from './decision.ts';

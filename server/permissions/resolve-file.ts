@@ -1,6 +1,7 @@
 /** Resolves paths of tools that read or write files: files with secrets are refused before a person is asked. */
-import { PathError, resolveTarget } from '#server/files/paths.ts';
-import type { Reach, Target } from '#server/files/paths.ts';
+import { PathError } from '#server/files/paths.ts';
+import { resolveTarget } from '#server/runtime/path-policy.ts';
+import type { Reach, Target } from '#server/runtime/path-policy.ts';
 import type { ToolEnvironment } from '#server/tools/tool.ts';
 import { isSensitivePath, sensitiveText } from './sensitive-files.ts';
 import { findServerFiles } from './server-files.ts';

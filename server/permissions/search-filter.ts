@@ -2,7 +2,7 @@
 import { join, relative, sep } from 'node:path';
 import { inBatches } from '#server/async/map-limit.ts';
 import { isInside } from '#server/files/paths.ts';
-import type { Target } from '#server/files/paths.ts';
+import type { Target } from '#server/runtime/path-policy.ts';
 import { readStart } from '#server/runtime/read-start.ts';
 import { VCS_DIRECTORIES } from '#server/ripgrep/ripgrep.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';

@@ -2,7 +2,7 @@
 import { basename, dirname, join } from 'node:path';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { regularFileProblem } from '#server/files/file-kind.ts';
-import type { Target } from '#server/files/paths.ts';
+import type { Target } from '#server/runtime/path-policy.ts';
 
 const STAT_BATCH = 64;
 /** Limit of files whose age is read; beyond it the newest files cannot be determined. */

@@ -2,7 +2,8 @@
 import { resolve } from 'node:path';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { directoryFault } from '#server/files/file-kind.ts';
-import { isInside, isInsideAny } from '#server/files/paths.ts';
+import { isInside } from '#server/files/paths.ts';
+import { isInsideAny } from '#server/runtime/path-policy.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 
 const outside = (path: string) => new ServiceError('fs.path_escapes_session', `path ${path} is outside workspace`);

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { MediaKind } from '#server/agent/context.ts';
 import { acceptedImageTypes, mediaType, SIGNATURE_BYTES } from '#server/files/media-types.ts';
-import type { Target } from '#server/files/paths.ts';
+import type { Target } from '#server/runtime/path-policy.ts';
 import { DECODE_BYTES } from '#server/images/decoder.ts';
 import type { Images } from '#server/images/images.ts';
 import type { VideoFile } from '#server/models/video-uploads.ts';

@@ -1,6 +1,7 @@
 /** Checks allowed lines that run git: git must not start programs that unapproved writes created or changed. */
 import { discoverRepository, findsBareRepository } from '#server/git/discovery.ts';
-import { isInWorkspace, isInside } from '#server/files/paths.ts';
+import { isInside } from '#server/files/paths.ts';
+import { isInWorkspace } from '#server/runtime/path-policy.ts';
 import type { CommandCall } from '../command-call.ts';
 import type { Decision, PermissionContext } from '../decision.ts';
 import { isAskedByGit } from './git-paths.ts';

@@ -1,5 +1,5 @@
 /** The decision of the tool's class, after rules and modes. */
-import { isInWorkspace } from '#server/files/paths.ts';
+import { isInWorkspace } from '#server/runtime/path-policy.ts';
 import type { FileAccess, PermissionPlaces, PermissionStep } from '../decision.ts';
 import { bareRepositoryCheck } from './git-paths.ts';
 

@@ -100,7 +100,7 @@ function busyTrees(onSettle = () => {}) {
 test('without ripgrep a tree that only changes is waited for, and not listed again', async () => {
   await writeFile(join(root, 'a.ts'), '');
   const { state, trees: busy } = busyTrees();
-  const { search } = start({ ripgrep: async () => undefined, trees: busy, timeoutMs: 50 });
+  const { search } = start({ ripgrep: async () => undefined, trees: busy, timeoutMs: 300 });
   for (let n = 0; n < 3; n += 1) await expect(search('a.ts')).rejects.toThrow('ripgrep');
   state.isBusy = false;
   await eventually(async () => expect((await search('a.ts')).items).toHaveLength(1));
