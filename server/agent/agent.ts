@@ -13,17 +13,17 @@ import type { UsageStatus } from '#schema/events/volatile.ts';
 import type { InFlightTurn } from '#schema/message.ts';
 import type { Prompt } from '#schema/prompt.ts';
 import { iso } from '#schema/scalars.ts';
-import { createAgentConfig, type AgentLife } from './agent-config.ts';
-import { createAgentTurns } from './agent-turns.ts';
-import { createAgentTools } from './agent-tools.ts';
+import { createAgentConfig, type AgentLife } from './binding/agent-config.ts';
+import { createAgentTurns } from './scheduling/agent-turns.ts';
+import { createAgentTools } from './binding/agent-tools.ts';
 import { createFoundInstructions } from './calls/found-instructions.ts';
 import { createRepeatGuard } from './calls/repeat-guard.ts';
-import type { AgentContext, SessionContext, TurnRequest } from './context.ts';
-import { TurnAborted } from './errors.ts';
-import { createPromptQueue, type PromptQueue, type QueuedPrompt } from './prompt-queue.ts';
-import { createStatusFrames } from './status-frames.ts';
-import { steering } from './steering.ts';
-import type { TurnEnd } from './turn.ts';
+import type { AgentContext, SessionContext, TurnRequest } from './contract/context.ts';
+import { TurnAborted } from './loop/errors.ts';
+import { createPromptQueue, type PromptQueue, type QueuedPrompt } from './scheduling/prompt-queue.ts';
+import { createStatusFrames } from './loop/status-frames.ts';
+import { steering } from './scheduling/steering.ts';
+import type { TurnEnd } from './loop/turn.ts';
 
 export interface Agent {
   readonly id: string;

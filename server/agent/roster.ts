@@ -4,10 +4,10 @@ import { event, internal, type Draft } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { Caller } from '#schema/caller.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
-import type { AgentBirth } from './agent-config.ts';
+import type { AgentBirth } from './binding/agent-config.ts';
 import { agentNotFound, createAgent, type Agent } from './agent.ts';
-import type { SessionContext } from './context.ts';
-import { alreadyCompleted } from './prompt-queue.ts';
+import type { SessionContext } from './contract/context.ts';
+import { alreadyCompleted } from './scheduling/prompt-queue.ts';
 
 export interface Roster {
   readonly main: Agent;

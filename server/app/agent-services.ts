@@ -1,7 +1,7 @@
 /** What the agents of the app work with. Loaded with the first session: nothing before it needs tools, prompts, permissions. */
 import type { AppOptions } from './options.ts';
-import type { AgentServices } from '#server/agent/context.ts';
-import type { FeatureServices } from '#server/agent/feature.ts';
+import type { AgentServices } from '#server/agent/contract/context.ts';
+import type { FeatureServices } from '#server/agent/contract/feature.ts';
 import { createAgentServices, type AgentServicesDeps } from '#server/agent/services.ts';
 import { createDisposers } from './disposers.ts';
 import { createHooks } from '#server/hooks/hooks.ts';

@@ -1,6 +1,6 @@
 /** The composition root: builds every service once, in dependency order. The only file that knows them all. */
 import { join } from 'node:path';
-import { createAgentDefaults } from '#server/agent/defaults.ts';
+import { createAgentDefaults } from '#server/agent/binding/defaults.ts';
 import { createBan } from '#server/auth/ban.ts';
 import { createCredentials } from '#server/auth/credentials.ts';
 import { createGuard } from '#server/auth/guard.ts';
@@ -19,7 +19,7 @@ import { createEngineLog } from '#server/logging/engine-log.ts';
 import type { Connections } from '#server/events/peer.ts';
 import { openHome } from '#server/home/home.ts';
 import { listInstances, registerInstance } from '#server/home/instances.ts';
-import type { UseSession } from '#server/agent/feature.ts';
+import type { UseSession } from '#server/agent/contract/feature.ts';
 import type { SessionServices } from './agent-services.ts';
 import type { AppOptions, BindFacts } from './options.ts';
 import { createDisposers, type Disposers } from './disposers.ts';

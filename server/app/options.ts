@@ -1,6 +1,6 @@
 /** What a server is started with. */
 import { INSTRUCTIONS_MAX_AGE_MS } from '#server/agent/prompt/instructions.ts';
-import type { Feature } from '#server/agent/feature.ts';
+import type { Feature } from '#server/agent/contract/feature.ts';
 import { systemClock, type Clock } from '#server/clock.ts';
 import { features } from '#server/features/features.ts';
 import type { Logger } from '#server/logging/log.ts';

@@ -1,5 +1,5 @@
 /** All features. Where several append to the same line, their records follow this order. */
-import type { Feature } from '#server/agent/feature.ts';
+import type { Feature } from '#server/agent/contract/feature.ts';
 import { btw } from './btw/btw.ts';
 import { compaction } from './compaction/compaction.ts';
 import { cron } from './cron/cron.ts';

@@ -3,7 +3,7 @@
  * after the other and concurrent loads share one. An unloading waits for those who use the session, and who wants it
  * meanwhile gets it anew: so no change meets a session that is half closed.
  */
-import type { UnloadReason } from '#server/agent/feature.ts';
+import type { UnloadReason } from '#server/agent/contract/feature.ts';
 import type { Clock } from '#server/clock.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';

@@ -3,7 +3,7 @@
  * and what they hold is released when they go. Which ones are loaded is the cache's to decide.
  */
 import { join } from 'node:path';
-import type { Feature, UnloadReason } from '#server/agent/feature.ts';
+import type { Feature, UnloadReason } from '#server/agent/contract/feature.ts';
 import { createPace } from '#server/async/yield.ts';
 import type { Clock } from '#server/clock.ts';
 import { ServiceError, sessionNotFound } from '#server/errors/service-error.ts';

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PromptInput } from '#server/agent/prompt-queue.ts';
+import type { PromptInput } from '#server/agent/scheduling/prompt-queue.ts';
 import { reminderText } from '#server/agent/prompt/reminders.ts';
 import { invalidField, ServiceError } from '#server/errors/service-error.ts';
 import type { Attachment } from '#server/journal/records.ts';

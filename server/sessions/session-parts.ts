@@ -1,7 +1,7 @@
 /** What works in a loaded session: its agents, its features, and what they share. */
 import { dirname, join } from 'node:path';
-import type { AgentServices, SessionContext, SessionPlace } from '#server/agent/context.ts';
-import type { Feature, FeatureServices, LiveFeature } from '#server/agent/feature.ts';
+import type { AgentServices, SessionContext, SessionPlace } from '#server/agent/contract/context.ts';
+import type { Feature, FeatureServices, LiveFeature } from '#server/agent/contract/feature.ts';
 import { createRoster, type Roster } from '#server/agent/roster.ts';
 import type { Clock } from '#server/clock.ts';
 import { createApprovals, type Approvals } from '#server/interactions/approvals.ts';

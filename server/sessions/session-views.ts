@@ -2,7 +2,7 @@
  * What clients read of a session: functions of its fold, the configuration and, where the session is loaded, of what
  * only its process knows. A session that is merely folded answers by the same functions.
  */
-import type { AgentDefaults, Feature } from '#server/agent/feature.ts';
+import type { AgentDefaults, Feature } from '#server/agent/contract/feature.ts';
 import type { StreamPosition } from '#server/events/frame.ts';
 import { contextSize } from '#server/journal/context-size.ts';
 import type { LogState } from '#server/journal/fold.ts';

@@ -1,6 +1,6 @@
 /** A session that is loaded in this process: its journal, its agents, its features. */
 import { cutText } from '#server/text/truncate.ts';
-import type { UnloadReason } from '#server/agent/feature.ts';
+import type { UnloadReason } from '#server/agent/contract/feature.ts';
 import { newUlid } from '#server/ids.ts';
 import { idleActivity, workFacts } from '#server/journal/projections/activity.ts';
 import { readContext } from '#server/journal/projections/context.ts';

@@ -1,6 +1,6 @@
 /** What clients can do with sessions. */
 import { ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
-import type { AgentDefaults } from '#server/agent/feature.ts';
+import type { AgentDefaults } from '#server/agent/contract/feature.ts';
 import type { Config } from '#server/config/config.ts';
 import type { StreamSource } from '#server/events/stream-source.ts';
 import { isMcpTool, serverOfTool } from '#server/mcp/tool-names.ts';

@@ -1,8 +1,8 @@
 /** Submitting a prompt: the checks in their order, then the effects in theirs. */
 import { invalidField, ServiceError } from '#server/errors/service-error.ts';
-import type { AgentChange } from '#server/agent/context.ts';
+import type { AgentChange } from '#server/agent/contract/context.ts';
 import type { Agent } from '#server/agent/agent.ts';
-import { DEFAULT_PROFILE, type Profiles } from '#server/agent/profile.ts';
+import { DEFAULT_PROFILE, type Profiles } from '#server/agent/profiles/built-in.ts';
 import { internal, type Draft } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { Caller } from '#schema/caller.ts';

@@ -1,6 +1,6 @@
 /** What clients change of a session: its title, its metadata, how its main agent works. */
-import type { AgentChange } from '#server/agent/context.ts';
-import { DEFAULT_PROFILE } from '#server/agent/profile.ts';
+import type { AgentChange } from '#server/agent/contract/context.ts';
+import { DEFAULT_PROFILE } from '#server/agent/profiles/built-in.ts';
 import type { Clock } from '#server/clock.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
 import type { Caller } from '#schema/caller.ts';

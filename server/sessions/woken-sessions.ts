@@ -2,7 +2,7 @@
  * Loads the sessions that wake right after the start: those that a feature wants loaded without a client asking, such as
  * for scheduled jobs. Archived sessions and those of another server are skipped.
  */
-import type { Feature } from '#server/agent/feature.ts';
+import type { Feature } from '#server/agent/contract/feature.ts';
 import type { Config } from '#server/config/config.ts';
 import { lockOwner } from '#server/journal/lock.ts';
 import type { Logger } from '#server/logging/log.ts';

@@ -1,7 +1,7 @@
 /** A request frame of a feature: available on every connection, handled by the feature's part of a session. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Feature, LiveFeature } from '#server/agent/feature.ts';
+import type { Feature, LiveFeature } from '#server/agent/contract/feature.ts';
 import { defineFrame } from '#server/events/frame-handler.ts';
 import { startWorld, type World } from '#support/world.ts';
 import { connect, type WsClient } from '#support/ws-client.ts';

@@ -1,6 +1,6 @@
 /** Features of a session are opened lazily, at their first use or when the session is loaded. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Feature } from '#server/agent/feature.ts';
+import type { Feature } from '#server/agent/contract/feature.ts';
 import { features } from '#server/features/features.ts';
 import { startWorld, type World } from '#support/world.ts';
 

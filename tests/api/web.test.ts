@@ -1,7 +1,7 @@
 /** FetchURL and WebSearch in sessions: approval, rules, and when a search is available. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { builtinProfiles } from '#server/agent/profile.ts';
+import { builtinProfiles } from '#server/agent/profiles/built-in.ts';
 import { callThenText, startTalk } from '#support/talk.ts';
 import { sends, startWebHost, testNetwork, type WebHost } from '#support/web-host.ts';
 import { startWorld, type World } from '#support/world.ts';

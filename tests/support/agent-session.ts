@@ -4,13 +4,13 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { AgentServices } from '#server/agent/context.ts';
+import type { AgentServices } from '#server/agent/contract/context.ts';
 import { systemClock, type Clock } from '#server/clock.ts';
 import { effectiveConfig } from '#server/config/effective.ts';
 import { resolveFlags, type Flags } from '#server/config/flags.ts';
 import type { StoredConfig } from '#server/config/stored.ts';
-import type { Feature, FeatureServices } from '#server/agent/feature.ts';
-import { builtinProfiles, mainProfile } from '#server/agent/profile.ts';
+import type { Feature, FeatureServices } from '#server/agent/contract/feature.ts';
+import { builtinProfiles, mainProfile } from '#server/agent/profiles/built-in.ts';
 import { features as allFeatures } from '#server/features/features.ts';
 import { createImages } from '#server/images/images.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';

@@ -3,9 +3,9 @@ import type { ToolCall } from '#schema/engine.ts';
 import type { ApprovalAnswer } from '#server/interactions/approvals.ts';
 import type { Decision } from '#server/permissions/decision.ts';
 import type { PreparedCall, Tool, ToolEnvironment } from '#server/tools/tool.ts';
-import type { AgentContext } from '../context.ts';
-import { TurnAborted } from '../errors.ts';
-import type { TurnStream } from '../turn-stream.ts';
+import type { AgentContext } from '../contract/context.ts';
+import { TurnAborted } from '../loop/errors.ts';
+import type { TurnStream } from '../loop/turn-stream.ts';
 import type { RepeatVerdict } from './repeat-guard.ts';
 
 /** The turn that a batch runs in. */

@@ -4,7 +4,7 @@ import { errorMessage } from '#server/errors/service-error.ts';
 import type { Draft } from '#server/journal/records.ts';
 import { ABORT_GRACE_MS, type RunContext, type ToolProgress, type ToolResult } from '#server/tools/tool.ts';
 import type { ToolCall } from '#schema/engine.ts';
-import type { AgentContext } from '../context.ts';
+import type { AgentContext } from '../contract/context.ts';
 import { abortText, type AdmittedCall, type Batch } from './batch.ts';
 import { normalized, resultDraft, withReminder, type StoredResult } from './call-records.ts';
 import { spillOutput } from './spill.ts';

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import type { PreparedCall } from '#server/tools/tool.ts';
 import type { ContextMessage } from '#schema/engine.ts';
-import type { AgentContext } from '../context.ts';
+import type { AgentContext } from '../contract/context.ts';
 import { reminder } from '../prompt/reminders.ts';
 
 export interface FoundInstructions {

@@ -4,7 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ToolCall } from '#schema/engine.ts';
-import type { AgentContext } from '../context.ts';
+import type { AgentContext } from '../contract/context.ts';
 import { admit, type Decided } from './admission.ts';
 import { abortText, type AdmittedCall, type Batch, type BatchTurn } from './batch.ts';
 import { finish, runCall } from './execution.ts';

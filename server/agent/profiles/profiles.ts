@@ -12,7 +12,7 @@ import { AGENTS_FOLDER, PROJECT_FOLDER } from '#server/project-files/places.ts';
 import type { Project, Projects } from '#server/project-files/projects.ts';
 import type { SessionWarning } from '#schema/session.ts';
 import type { ControlFolders } from '#server/permissions/control-folders.ts';
-import { builtinProfiles, mainProfile, type Profile, type Profiles } from '../profile.ts';
+import { builtinProfiles, mainProfile, type Profile, type Profiles } from './built-in.ts';
 import { parseAgentFile, type AgentFile } from './agent-file.ts';
 import {
   findAgentFiles,

@@ -2,7 +2,7 @@
  * Undo: the last turns of the main agent's conversation go, as if their prompts had never been. What was done stays done:
  * files, tasks, goal, usage and what was approved.
  */
-import type { SessionContext } from '../context.ts';
+import type { SessionContext } from '../contract/context.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { contextSize } from '#server/journal/context-size.ts';
 import { readContext, type ContextState } from '#server/journal/projections/context.ts';

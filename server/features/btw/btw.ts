@@ -4,9 +4,9 @@
  * refused call by call.
  */
 import { copiedHistory } from '#server/agent/copied-history.ts';
-import type { AgentContext, SessionContext } from '#server/agent/context.ts';
-import type { Feature } from '#server/agent/feature.ts';
-import { mainProfile } from '#server/agent/profile.ts';
+import type { AgentContext, SessionContext } from '#server/agent/contract/context.ts';
+import type { Feature } from '#server/agent/contract/feature.ts';
+import { mainProfile } from '#server/agent/profiles/built-in.ts';
 import { reminder } from '#server/agent/prompt/reminders.ts';
 import { beginsAnew, readContext } from '#server/journal/projections/context.ts';
 import { entering, internal, type Draft } from '#server/journal/records.ts';

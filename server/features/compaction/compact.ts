@@ -1,7 +1,7 @@
 /** One compaction from its beginning to its end: whatever happens, it ends in the journal, and nothing is lost before. */
-import type { TurnModel } from '#server/agent/agent-config.ts';
-import type { AgentContext } from '#server/agent/context.ts';
-import { errorPayload } from '#server/agent/errors.ts';
+import type { TurnModel } from '#server/agent/binding/agent-config.ts';
+import type { AgentContext } from '#server/agent/contract/context.ts';
+import { errorPayload } from '#server/agent/loop/errors.ts';
 import { contextSize, estimatedSize } from '#server/journal/context-size.ts';
 import { requestMessages } from '#server/journal/projections/context.ts';
 import { event, internal, type CompleteDraft, type Draft } from '#server/journal/records.ts';

@@ -2,9 +2,9 @@
  * Compaction: a summary takes the place of a conversation that has grown too long for its model, by itself in front of a
  * step, after a request that did not fit, or when a person asks for it.
  */
-import type { TurnModel } from '#server/agent/agent-config.ts';
-import type { AgentContext, SessionContext } from '#server/agent/context.ts';
-import type { Feature, LiveFeature, NearStep } from '#server/agent/feature.ts';
+import type { TurnModel } from '#server/agent/binding/agent-config.ts';
+import type { AgentContext, SessionContext } from '#server/agent/contract/context.ts';
+import type { Feature, LiveFeature, NearStep } from '#server/agent/contract/feature.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { contextSize } from '#server/journal/context-size.ts';
 import type { ContextEntry } from '#server/journal/projections/context.ts';

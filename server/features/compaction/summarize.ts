@@ -2,11 +2,11 @@
  * The request for a summary: the conversation as the model knows it, with one more message. It gets shorter where it does
  * not fit or its answer is of no use, and is sent again where that may help; nothing of it enters the conversation.
  */
-import type { TurnModel } from '#server/agent/agent-config.ts';
-import type { AgentContext } from '#server/agent/context.ts';
-import { EngineError } from '#server/agent/errors.ts';
-import { degrade } from '#server/agent/request-recovery.ts';
-import { retryDelay, sleep } from '#server/agent/retry.ts';
+import type { TurnModel } from '#server/agent/binding/agent-config.ts';
+import type { AgentContext } from '#server/agent/contract/context.ts';
+import { EngineError } from '#server/agent/loop/errors.ts';
+import { degrade } from '#server/agent/loop/request-recovery.ts';
+import { retryDelay, sleep } from '#server/agent/loop/retry.ts';
 import { estimatedSize } from '#server/journal/context-size.ts';
 import { estimateMessages } from '#server/journal/token-estimate.ts';
 import { toModelMessages, withoutLoadedTools, type RequestShape } from '#server/models/request-history.ts';

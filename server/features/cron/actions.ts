@@ -1,6 +1,6 @@
 /** Actions of the cron tools. Each change is appended on the same line as the result of its call. */
 import { cutText } from '#server/text/truncate.ts';
-import type { SessionContext } from '#server/agent/context.ts';
+import type { SessionContext } from '#server/agent/contract/context.ts';
 import { newUlid } from '#server/ids.ts';
 import { internal, type CronJob, type Draft } from '#server/journal/records.ts';
 import { failed, type RunContext, type ToolResult } from '#server/tools/tool.ts';

@@ -1,6 +1,6 @@
 /** Prompts that the main agent schedules for itself, folded from the journal; they fire while the session is loaded. */
-import type { SessionContext } from '#server/agent/context.ts';
-import type { Feature, FeatureServices, LiveFeature } from '#server/agent/feature.ts';
+import type { SessionContext } from '#server/agent/contract/context.ts';
+import type { Feature, FeatureServices, LiveFeature } from '#server/agent/contract/feature.ts';
 import type { Tool } from '#server/tools/tool.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import { createCronActions } from './actions.ts';
@@ -10,7 +10,7 @@ import { createCronTools } from './tools.ts';
 import { cronTranscript } from './transcript.ts';
 import { createCronWork, type CronServices } from './work.ts';
 
-declare module '#server/agent/feature.ts' {
+declare module '#server/agent/contract/feature.ts' {
   interface FeatureServices {
     readonly cron: CronServices;
   }

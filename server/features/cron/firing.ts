@@ -1,5 +1,5 @@
 /** The message of a job that fires, and the turn that it opens. */
-import type { TurnRequest } from '#server/agent/context.ts';
+import type { TurnRequest } from '#server/agent/contract/context.ts';
 import { event, internal, type CronJob } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { ContextMessage } from '#schema/engine.ts';

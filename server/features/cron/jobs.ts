@@ -1,5 +1,5 @@
 /** The jobs of a loaded session with their schedules and backlogs in this process; the jobs are in the journal. */
-import type { SessionContext } from '#server/agent/context.ts';
+import type { SessionContext } from '#server/agent/contract/context.ts';
 import type { CronJob } from '#server/journal/records.ts';
 import { createPace } from '#server/async/yield.ts';
 import { createBacklog, type Backlog } from './backlog.ts';

@@ -2,7 +2,7 @@
  * Scheduler of a loaded session's jobs: fires a job as soon as it is due and the main agent is idle. A single timer
  * waits for the next job; while a turn runs, its end triggers the check instead.
  */
-import type { SessionContext, TurnRequest } from '#server/agent/context.ts';
+import type { SessionContext, TurnRequest } from '#server/agent/contract/context.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { event } from '#server/journal/records.ts';
 import type { Logger } from '#server/logging/log.ts';

@@ -1,6 +1,6 @@
 /** The user's operations on the goal: set, pause, resume, cancel. */
 import { randomUUID } from 'node:crypto';
-import type { AgentContext } from '#server/agent/context.ts';
+import type { AgentContext } from '#server/agent/contract/context.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { entering } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';

@@ -2,8 +2,8 @@
  * The goal of a session: its main agent works on it turn after turn until it is reached, stopped or out of budget. The
  * goal and its usage are folded from the journal; a goal does not stay active without a process that works on it.
  */
-import type { AgentContext, SessionContext } from '#server/agent/context.ts';
-import type { Feature, LiveFeature, StepHead, TurnEnding } from '#server/agent/feature.ts';
+import type { AgentContext, SessionContext } from '#server/agent/contract/context.ts';
+import type { Feature, LiveFeature, StepHead, TurnEnding } from '#server/agent/contract/feature.ts';
 import type { LogState } from '#server/journal/fold.ts';
 import { beginsAnew } from '#server/journal/projections/context.ts';
 import type { Draft } from '#server/journal/records.ts';

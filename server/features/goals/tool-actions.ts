@@ -1,6 +1,6 @@
 /** Actions of the goal tools. Each change is appended on the same line as the result of its call. */
 import { randomUUID } from 'node:crypto';
-import type { AgentContext } from '#server/agent/context.ts';
+import type { AgentContext } from '#server/agent/contract/context.ts';
 import type { Draft } from '#server/journal/records.ts';
 import type { ApprovalAnswer } from '#server/interactions/approvals.ts';
 import { failed, type RunContext, type ToolResult } from '#server/tools/tool.ts';

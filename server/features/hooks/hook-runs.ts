@@ -2,7 +2,7 @@
  * Runs of hooks in one session: awaited ones, and fire-and-forget notifications of events. Unloading the session kills
  * all of them, and aborting a turn kills those that belong to it.
  */
-import type { SessionContext } from '#server/agent/context.ts';
+import type { SessionContext } from '#server/agent/contract/context.ts';
 import type { HookOutcome, Hooks } from '#server/hooks/hooks.ts';
 import type { EventRecord, JournalRecord } from '#server/journal/records.ts';
 import type { HookEvent } from '#schema/config.ts';

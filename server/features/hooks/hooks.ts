@@ -1,6 +1,6 @@
 /** Maps events of a session to runs of hooks, and applies their results. */
 import { cutText, OUTPUT_MAX_CHARS } from '#server/text/truncate.ts';
-import type { AgentContext, SessionContext } from '#server/agent/context.ts';
+import type { AgentContext, SessionContext } from '#server/agent/contract/context.ts';
 import { parseArguments } from '#server/text/tool-arguments.ts';
 import type { StoredResult } from '#server/agent/calls/call-records.ts';
 import type {
@@ -10,7 +10,7 @@ import type {
   LiveFeature,
   PromptStart,
   StartingPrompt,
-} from '#server/agent/feature.ts';
+} from '#server/agent/contract/feature.ts';
 import type { Hooks } from '#server/hooks/hooks.ts';
 import { entering, event, type Draft } from '#server/journal/records.ts';
 import type { HookEvent } from '#schema/config.ts';
@@ -25,7 +25,7 @@ import { hooksTranscript } from './transcript.ts';
 /** Length to which a tool's output is cut for hooks. */
 export const HOOK_OUTPUT_CHARS = 2000;
 
-declare module '#server/agent/feature.ts' {
+declare module '#server/agent/contract/feature.ts' {
   interface FeatureServices {
     readonly hooks: Hooks;
   }

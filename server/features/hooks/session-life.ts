@@ -1,6 +1,6 @@
 /** SessionStart, SessionHeartbeat and SessionEnd: from the main agent's first use in this process to the unload. */
-import type { SessionContext } from '#server/agent/context.ts';
-import type { UnloadReason } from '#server/agent/feature.ts';
+import type { SessionContext } from '#server/agent/contract/context.ts';
+import type { UnloadReason } from '#server/agent/contract/feature.ts';
 import type { Hooks } from '#server/hooks/hooks.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { HookRuns } from './hook-runs.ts';

@@ -1,6 +1,6 @@
 /** MCP servers in a session: which of its workspace it has, their tools in its agents, and what clients are told. */
-import type { SessionContext } from '#server/agent/context.ts';
-import type { Feature, FeatureServices, LiveFeature } from '#server/agent/feature.ts';
+import type { SessionContext } from '#server/agent/contract/context.ts';
+import type { Feature, FeatureServices, LiveFeature } from '#server/agent/contract/feature.ts';
 import { event } from '#server/journal/records.ts';
 import { unlessAborted } from '#server/async/abortable.ts';
 import type { McpConfigProblem } from '#server/mcp/config/workspace-servers.ts';
@@ -23,7 +23,7 @@ const warningOf = ({ message }: McpConfigProblem): SessionWarning => ({
   message,
 });
 
-declare module '#server/agent/feature.ts' {
+declare module '#server/agent/contract/feature.ts' {
   interface FeatureServices {
     readonly mcp: Pick<Mcp, 'hold'>;
   }

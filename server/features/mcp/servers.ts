@@ -1,5 +1,5 @@
 /** What clients see and do of the MCP servers of a session's workspace. */
-import type { SessionContext } from '#server/agent/context.ts';
+import type { SessionContext } from '#server/agent/contract/context.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { McpServerState, McpStatus } from '#server/mcp/server.ts';
 import type { McpServerRow } from '#schema/mcp.ts';

@@ -1,11 +1,11 @@
 /** Images and videos of the project, for models that accept them. */
-import type { AgentContext, MediaKind, SessionContext } from '#server/agent/context.ts';
-import type { Feature, FeatureServices, LiveFeature } from '#server/agent/feature.ts';
+import type { AgentContext, MediaKind, SessionContext } from '#server/agent/contract/context.ts';
+import type { Feature, FeatureServices, LiveFeature } from '#server/agent/contract/feature.ts';
 import type { VideoUploads } from '#server/models/video-uploads.ts';
 import type { Tool } from '#server/tools/tool.ts';
 import { createReadMediaTool } from './tool.ts';
 
-declare module '#server/agent/feature.ts' {
+declare module '#server/agent/contract/feature.ts' {
   interface FeatureServices {
     readonly media: { readonly videos: Pick<VideoUploads, 'addressOf'> };
   }

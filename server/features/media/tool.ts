@@ -1,6 +1,6 @@
 /** ReadMediaFile: shows an image or a video of the project to the model. */
 import { z } from 'zod';
-import type { MediaKind } from '#server/agent/context.ts';
+import type { MediaKind } from '#server/agent/contract/context.ts';
 import { acceptedImageTypes, mediaType, SIGNATURE_BYTES } from '#server/files/media-types.ts';
 import type { Target } from '#server/runtime/path-policy.ts';
 import { DECODE_BYTES } from '#server/images/decoder.ts';

@@ -2,9 +2,9 @@
  * Plan mode: an agent explores and writes a plan, but changes nothing else, until the user has approved it. Entering
  * and leaving are records, so the mode survives a reload and follows an undo.
  */
-import type { AgentContext, SessionContext } from '#server/agent/context.ts';
-import { EngineError } from '#server/agent/errors.ts';
-import type { Feature, GuardedCall, LiveFeature } from '#server/agent/feature.ts';
+import type { AgentContext, SessionContext } from '#server/agent/contract/context.ts';
+import { EngineError } from '#server/agent/loop/errors.ts';
+import type { Feature, GuardedCall, LiveFeature } from '#server/agent/contract/feature.ts';
 import type { LogState } from '#server/journal/fold.ts';
 import { event, internal, type Draft } from '#server/journal/records.ts';
 import type { PreparedCall, Tool, ToolEffects } from '#server/tools/tool.ts';

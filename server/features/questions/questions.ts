@@ -1,7 +1,7 @@
 /** Questions to the user: asked by a tool call, answered or dismissed by any client, closed with their turn. */
 import { randomUUID } from 'node:crypto';
-import type { Feature, LiveFeature } from '#server/agent/feature.ts';
-import type { SessionContext } from '#server/agent/context.ts';
+import type { Feature, LiveFeature } from '#server/agent/contract/feature.ts';
+import type { SessionContext } from '#server/agent/contract/context.ts';
 import { invalidField } from '#server/errors/service-error.ts';
 import { event, type EndCause } from '#server/journal/records.ts';
 import type { LogState } from '#server/journal/fold.ts';

@@ -1,6 +1,6 @@
 /** Which profiles an agent may start as subagents, and which subagents it may resume. */
-import type { SessionContext } from '#server/agent/context.ts';
-import { mainProfile, type Profile, type Profiles } from '#server/agent/profile.ts';
+import type { SessionContext } from '#server/agent/contract/context.ts';
+import { mainProfile, type Profile, type Profiles } from '#server/agent/profiles/built-in.ts';
 import { readContext } from '#server/journal/projections/context.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 

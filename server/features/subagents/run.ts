@@ -1,9 +1,9 @@
 /** Runs one subagent from its task to its last message, which is returned to the caller or sent as a notification. */
 import type { Agent } from '#server/agent/agent.ts';
-import type { AgentContext, SessionContext, TurnRequest } from '#server/agent/context.ts';
-import { TurnAborted } from '#server/agent/errors.ts';
-import type { Profile } from '#server/agent/profile.ts';
-import type { TurnEnd } from '#server/agent/turn.ts';
+import type { AgentContext, SessionContext, TurnRequest } from '#server/agent/contract/context.ts';
+import { TurnAborted } from '#server/agent/loop/errors.ts';
+import type { Profile } from '#server/agent/profiles/built-in.ts';
+import type { TurnEnd } from '#server/agent/loop/turn.ts';
 import { cutText } from '#server/text/truncate.ts';
 import { newUlid } from '#server/ids.ts';
 import { contextSize } from '#server/journal/context-size.ts';

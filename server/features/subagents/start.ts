@@ -1,9 +1,9 @@
 /** How a subagent starts: its model, its conversation, and the options that tools offer for both. */
 import { z } from 'zod';
 import type { Agent } from '#server/agent/agent.ts';
-import type { AgentChange, SessionContext } from '#server/agent/context.ts';
+import type { AgentChange, SessionContext } from '#server/agent/contract/context.ts';
 import { copiedHistory } from '#server/agent/copied-history.ts';
-import type { Profile } from '#server/agent/profile.ts';
+import type { Profile } from '#server/agent/profiles/built-in.ts';
 import { reminder } from '#server/agent/prompt/reminders.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { readContext } from '#server/journal/projections/context.ts';

@@ -1,8 +1,8 @@
 /** Subagents: agents that work on a task for another agent, and report with their last message. */
 import type { Agent } from '#server/agent/agent.ts';
-import type { SessionContext } from '#server/agent/context.ts';
-import type { Feature, LiveFeature } from '#server/agent/feature.ts';
-import type { Profiles } from '#server/agent/profile.ts';
+import type { SessionContext } from '#server/agent/contract/context.ts';
+import type { Feature, LiveFeature } from '#server/agent/contract/feature.ts';
+import type { Profiles } from '#server/agent/profiles/built-in.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { readContext } from '#server/journal/projections/context.ts';
 import { event } from '#server/journal/records.ts';

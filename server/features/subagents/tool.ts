@@ -1,8 +1,8 @@
 /** Agent: delegates a task to another agent; the call waits for it or runs it in the background. */
 import { z } from 'zod';
 import { cutText } from '#server/text/truncate.ts';
-import type { Profiles } from '#server/agent/profile.ts';
-import { DEFAULT_SUBAGENT_PROFILE } from '#server/agent/profile.ts';
+import type { Profiles } from '#server/agent/profiles/built-in.ts';
+import { DEFAULT_SUBAGENT_PROFILE } from '#server/agent/profiles/built-in.ts';
 import { BACKGROUND_TOOLS } from '#server/tasks/background-tools.ts';
 import {
   defineTool,

@@ -1,7 +1,7 @@
 /** Runs the members of a swarm by their schedule, until each has ended or the call is cut short. */
 import type { Agent } from '#server/agent/agent.ts';
-import type { AgentContext, SessionContext } from '#server/agent/context.ts';
-import { TurnAborted } from '#server/agent/errors.ts';
+import type { AgentContext, SessionContext } from '#server/agent/contract/context.ts';
+import { TurnAborted } from '#server/agent/loop/errors.ts';
 import { cutText } from '#server/text/truncate.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { event } from '#server/journal/records.ts';

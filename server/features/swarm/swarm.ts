@@ -2,8 +2,8 @@
  * Swarm mode, and the tool that hands the same task for many items to a subagent each. People switch the mode on to ask
  * for that; a call of the tool is in it until its turn ends.
  */
-import type { AgentContext, SessionContext } from '#server/agent/context.ts';
-import type { Feature, GuardedCall, LiveFeature } from '#server/agent/feature.ts';
+import type { AgentContext, SessionContext } from '#server/agent/contract/context.ts';
+import type { Feature, GuardedCall, LiveFeature } from '#server/agent/contract/feature.ts';
 import { internal } from '#server/journal/records.ts';
 import type { RunContext, Tool, ToolResult } from '#server/tools/tool.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';

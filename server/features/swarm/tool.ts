@@ -1,6 +1,6 @@
 /** AgentSwarm: one task for many things, each handed to a subagent of its own. */
 import { z } from 'zod';
-import { DEFAULT_SUBAGENT_PROFILE, type Profiles } from '#server/agent/profile.ts';
+import { DEFAULT_SUBAGENT_PROFILE, type Profiles } from '#server/agent/profiles/built-in.ts';
 import { cutText } from '#server/text/truncate.ts';
 import { defineTool, ToolInputError, type RunContext, type Tool, type ToolResult } from '#server/tools/tool.ts';
 import {

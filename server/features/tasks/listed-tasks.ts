@@ -1,5 +1,5 @@
 /** An agent's tasks for its tools and for clients: those of this process, then those of earlier processes. */
-import type { SessionContext } from '#server/agent/context.ts';
+import type { SessionContext } from '#server/agent/contract/context.ts';
 import { tailText } from '#server/text/truncate.ts';
 import type { KnownTask } from '#server/journal/projections/tasks.ts';
 import { mayStillRun } from '#server/journal/task-notices.ts';

@@ -1,6 +1,6 @@
 /** Background tasks: the agent's tools for them, and notifications of their ends. */
-import type { AgentContext, SessionContext, TurnInput, TurnRequest } from '#server/agent/context.ts';
-import type { Feature } from '#server/agent/feature.ts';
+import type { AgentContext, SessionContext, TurnInput, TurnRequest } from '#server/agent/contract/context.ts';
+import type { Feature } from '#server/agent/contract/feature.ts';
 import { reminder } from '#server/agent/prompt/reminders.ts';
 import { beginsAnew } from '#server/journal/projections/context.ts';
 import { runningTasks, type KnownTask } from '#server/journal/projections/tasks.ts';

@@ -1,6 +1,6 @@
 /** The todo list: a tool that reads and writes it, and a reminder for a model that has not written it for a while. */
-import type { AgentContext } from '#server/agent/context.ts';
-import type { Feature } from '#server/agent/feature.ts';
+import type { AgentContext } from '#server/agent/contract/context.ts';
+import type { Feature } from '#server/agent/contract/feature.ts';
 import { reminder } from '#server/agent/prompt/reminders.ts';
 import type { Tool } from '#server/tools/tool.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';

@@ -3,8 +3,8 @@
  * their conversation, so that the tools of many servers do not fill every request.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { AgentContext, SessionContext } from '#server/agent/context.ts';
-import type { Feature, LiveFeature } from '#server/agent/feature.ts';
+import type { AgentContext, SessionContext } from '#server/agent/contract/context.ts';
+import type { Feature, LiveFeature } from '#server/agent/contract/feature.ts';
 import { reminder } from '#server/agent/prompt/reminders.ts';
 import { LOADABLE_TOOLS } from '#server/models/request-history.ts';
 import type { ResolvedModel } from '#server/models/types.ts';

@@ -1,10 +1,10 @@
 /** Web tools of a session: FetchURL, and WebSearch while a search service is configured. */
-import type { Feature } from '#server/agent/feature.ts';
+import type { Feature } from '#server/agent/contract/feature.ts';
 import type { Web } from '#server/web/web.ts';
 import { createFetchUrlTool } from './fetch-url.ts';
 import { createWebSearchTool } from './web-search.ts';
 
-declare module '#server/agent/feature.ts' {
+declare module '#server/agent/contract/feature.ts' {
   interface FeatureServices {
     readonly web: Web;
   }

@@ -1,8 +1,8 @@
 /** The hooks of a feature, each called at its point in a real turn of a real session. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { AgentContext } from '#server/agent/context.ts';
-import type { Feature, LiveFeature, PromptStart } from '#server/agent/feature.ts';
+import type { AgentContext } from '#server/agent/contract/context.ts';
+import type { Feature, LiveFeature, PromptStart } from '#server/agent/contract/feature.ts';
 import { reminder } from '#server/agent/prompt/reminders.ts';
 import { defineFeatureProjection } from '#server/journal/projections/feature-projection.ts';
 import { event, type Draft } from '#server/journal/records.ts';

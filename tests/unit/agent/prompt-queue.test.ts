@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createPromptQueue, type PromptQueue, type QueuedPrompt } from '#server/agent/prompt-queue.ts';
+import { createPromptQueue, type PromptQueue, type QueuedPrompt } from '#server/agent/scheduling/prompt-queue.ts';
 import { event } from '#server/journal/records.ts';
 import { openLog, temporaryFolder, type OpenedLog } from '#support/session-logs.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { retryDelay, sleep } from '#server/agent/retry.ts';
+import { retryDelay, sleep } from '#server/agent/loop/retry.ts';
 import { ModelError } from '#server/models/types.ts';
 import { manualClock } from '#support/manual-clock.ts';
 

@@ -5,7 +5,7 @@
 import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import type { Feature } from '#server/agent/feature.ts';
+import type { Feature } from '#server/agent/contract/feature.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { foldJournal } from '#server/journal/cold-fold.ts';
 import { readContext } from '#server/journal/projections/context.ts';

@@ -2,7 +2,7 @@
 import { mkdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createStoredMediaReader, type StoredMediaReader } from '#server/agent/stored-media.ts';
+import { createStoredMediaReader, type StoredMediaReader } from '#server/agent/media/stored-media.ts';
 import { createLogger } from '#server/logging/log.ts';
 import type { ResolvedModel } from '#server/models/types.ts';
 import type { VideoUploads } from '#server/models/video-uploads.ts';

@@ -1,7 +1,7 @@
 /** Compactions of a real session: what they ask the model, what becomes of its answers, what stands afterwards. */
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
-import type { AgentServices } from '#server/agent/context.ts';
+import type { AgentServices } from '#server/agent/contract/context.ts';
 import type { StoredConfig } from '#server/config/stored.ts';
 import { openSideConversation } from '#server/features/btw/btw.ts';
 import { compaction } from '#server/features/compaction/compaction.ts';

@@ -1,7 +1,7 @@
 /** Goals in real turns of a real session: what counts, what stops the work, what goes on with it. */
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
-import type { Feature } from '#server/agent/feature.ts';
+import type { Feature } from '#server/agent/contract/feature.ts';
 import { goalOf, goals } from '#server/features/goals/goals.ts';
 import { newGoal, withUsage } from '#server/features/goals/goal.ts';
 import { pauseReason } from '#server/features/goals/pause-reason.ts';

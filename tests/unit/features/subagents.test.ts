@@ -1,7 +1,7 @@
 /** Subagents below HTTP: what they may do, whose they are, how their runs end. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { builtinProfiles, type Profile } from '#server/agent/profile.ts';
+import { builtinProfiles, type Profile } from '#server/agent/profiles/built-in.ts';
 import type { Flags } from '#server/config/flags.ts';
 import type { StoredConfig } from '#server/config/stored.ts';
 import { readContext } from '#server/journal/projections/context.ts';

@@ -1,7 +1,7 @@
 /** Swarms below HTTP: what a call may ask for, how its members run, what their caller is told; the mode and its reminders. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { mainProfile } from '#server/agent/profile.ts';
+import { mainProfile } from '#server/agent/profiles/built-in.ts';
 import { swarmTrigger } from '#server/features/swarm/projection.ts';
 import { swarmReminders } from '#server/features/swarm/reminders.ts';
 import { swarmResult } from '#server/features/swarm/result.ts';

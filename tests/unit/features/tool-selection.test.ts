@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { copiedHistory } from '#server/agent/copied-history.ts';
-import type { Feature } from '#server/agent/feature.ts';
+import type { Feature } from '#server/agent/contract/feature.ts';
 import { compaction } from '#server/features/compaction/compaction.ts';
 import { features } from '#server/features/features.ts';
 import { undoTurns } from '#server/agent/undo/undo.ts';

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { builtinProfiles } from '#server/agent/profile.ts';
+import { builtinProfiles } from '#server/agent/profiles/built-in.ts';
 import { AGENT_FILE_BYTES, type AgentFolder } from '#server/agent/profiles/agent-folders.ts';
 import { createAgentProfiles, type AgentProfiles } from '#server/agent/profiles/profiles.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';

@@ -8,18 +8,18 @@ import { requestMessages } from '#server/journal/projections/context.ts';
 import { countersOf } from '#server/journal/projections/counters.ts';
 import { event, type Draft } from '#server/journal/records.ts';
 import type { Prompt } from '#schema/prompt.ts';
-import type { FoundInstructions } from './calls/found-instructions.ts';
-import { runToolBatch } from './calls/tool-batch.ts';
-import type { AgentContext, TurnRequest } from './context.ts';
-import { TurnAborted } from './errors.ts';
-import type { PromptStart } from './feature.ts';
+import type { FoundInstructions } from '#server/agent/calls/found-instructions.ts';
+import { runToolBatch } from '#server/agent/calls/tool-batch.ts';
+import type { AgentContext, TurnRequest } from '#server/agent/contract/context.ts';
+import { TurnAborted } from '#server/agent/loop/errors.ts';
+import type { PromptStart } from '#server/agent/contract/feature.ts';
 import type { PromptQueue, QueuedPrompt } from './prompt-queue.ts';
 import { askOfPrompt, promptRequest, promptWithoutTurn } from './prompt-start.ts';
-import { stepReminders } from './prompt/reminders.ts';
-import type { StatusFrames } from './status-frames.ts';
-import { inputDrafts } from './turn-input.ts';
-import { createTurnStream, type TurnStream } from './turn-stream.ts';
-import { runTurn, type TurnEnd } from './turn.ts';
+import { stepReminders } from '#server/agent/prompt/reminders.ts';
+import type { StatusFrames } from '#server/agent/loop/status-frames.ts';
+import { inputDrafts } from '#server/agent/loop/turn-input.ts';
+import { createTurnStream, type TurnStream } from '#server/agent/loop/turn-stream.ts';
+import { runTurn, type TurnEnd } from '#server/agent/loop/turn.ts';
 
 const CANCELLED: TurnEnd = { outcome: 'cancelled' };
 

@@ -1,6 +1,6 @@
 /** Agent profiles: which tools an agent may use, which subagents it may start, and the role text of its prompt. */
-import { gitContext, type TaskPlace } from './prompt/git-context.ts';
-import { CODER_ROLE, EXPLORE_ROLE, PLAN_ROLE } from './prompt/roles.ts';
+import { gitContext, type TaskPlace } from '#server/agent/prompt/git-context.ts';
+import { CODER_ROLE, EXPLORE_ROLE, PLAN_ROLE } from '#server/agent/prompt/roles.ts';
 
 export interface Profile {
   readonly name: string;

@@ -11,10 +11,10 @@ import { toModelMessages, withoutLoadedTools, type RequestShape } from '#server/
 import { ModelError, type ModelErrorCode, type ModelResponse } from '#server/models/types.ts';
 import type { ContextMessage, ErrorPayload, TokenUsage, ToolCall } from '#schema/engine.ts';
 import type { TurnOutcome } from '#schema/scalars.ts';
-import type { TurnModel } from './agent-config.ts';
-import type { AgentContext, TurnInput } from './context.ts';
+import type { TurnModel } from '#server/agent/binding/agent-config.ts';
+import type { AgentContext, TurnInput } from '#server/agent/contract/context.ts';
 import { EngineError, errorPayload } from './errors.ts';
-import type { LiveFeature } from './feature.ts';
+import type { LiveFeature } from '#server/agent/contract/feature.ts';
 import { streamResponse, type Received, type StreamTimings } from './model-request.ts';
 import { degrade, shapeName } from './request-recovery.ts';
 import { retryDelay, sleep } from './retry.ts';

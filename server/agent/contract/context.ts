@@ -25,16 +25,16 @@ import type { Caller } from '#schema/caller.ts';
 import type { ContextMessage, Origin } from '#schema/engine.ts';
 import type { StatusFacts } from '#schema/events/volatile.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
-import type { AgentConfig } from './agent-config.ts';
-import type { AgentTools } from './agent-tools.ts';
-import type { Touched } from './calls/nested-instructions.ts';
-import type { RepeatGuard } from './calls/repeat-guard.ts';
+import type { AgentConfig } from '#server/agent/binding/agent-config.ts';
+import type { AgentTools } from '#server/agent/binding/agent-tools.ts';
+import type { Touched } from '#server/agent/calls/nested-instructions.ts';
+import type { RepeatGuard } from '#server/agent/calls/repeat-guard.ts';
 import type { Feature, LiveFeature } from './feature.ts';
-import type { Profile, Profiles } from './profile.ts';
-import type { Roster } from './roster.ts';
-import type { Catalog } from './profiles/profiles.ts';
-import type { Instructions } from './prompt/instructions.ts';
-import type { StoredMediaReader } from './stored-media.ts';
+import type { Profile, Profiles } from '#server/agent/profiles/built-in.ts';
+import type { Roster } from '#server/agent/roster.ts';
+import type { Catalog } from '#server/agent/profiles/profiles.ts';
+import type { Instructions } from '#server/agent/prompt/instructions.ts';
+import type { StoredMediaReader } from '#server/agent/media/stored-media.ts';
 
 /** Identity and directories of a session. */
 export interface SessionPlace {

@@ -1,8 +1,8 @@
 /** The tools of an agent: all of them, the active ones, and the list that is sent to the model. */
 import type { Tool } from '#server/tools/tool.ts';
 import type { ContextState } from '#server/journal/projections/context.ts';
-import type { AgentServices, BoundTools } from './context.ts';
-import { TOOL_ORDER } from './profile.ts';
+import type { AgentServices, BoundTools } from '#server/agent/contract/context.ts';
+import { TOOL_ORDER } from '#server/agent/profiles/built-in.ts';
 import { toolListOf, type ToolList } from './tool-list.ts';
 
 export interface AgentTools {

@@ -19,8 +19,8 @@ import type { TurnOutcome } from '#schema/scalars.ts';
 import type { AgentConfigRequest, SessionStatus, SessionWarning } from '#schema/session.ts';
 import type { PreparedCall, Tool, ToolResult } from '#server/tools/tool.ts';
 import type { TranscriptFeature } from '#server/transcript/transcript-rows.ts';
-import type { TurnModel } from './agent-config.ts';
-import type { StoredResult } from './calls/call-records.ts';
+import type { TurnModel } from '#server/agent/binding/agent-config.ts';
+import type { StoredResult } from '#server/agent/calls/call-records.ts';
 import type { AgentChange, AgentContext, AgentServices, SessionContext, TurnInput } from './context.ts';
 
 /** A feature as it is registered. */

@@ -20,12 +20,12 @@ import type { SessionWarning } from '#schema/session.ts';
 import { LOCAL_RUNTIME } from '#server/runtime/local.ts';
 import { contextLimit } from '#server/models/budget.ts';
 import type { RequestSettings, ResolvedModel } from '#server/models/types.ts';
-import { EngineError } from './errors.ts';
-import type { AgentChange, AgentContext } from './context.ts';
-import { mainProfile, type Profile } from './profile.ts';
-import type { Instructions } from './prompt/instructions.ts';
-import type { StatusFrames } from './status-frames.ts';
-import { directoryHeading, instructionsSection, shownDirectories } from './prompt/system-prompt.ts';
+import { EngineError } from '#server/agent/loop/errors.ts';
+import type { AgentChange, AgentContext } from '#server/agent/contract/context.ts';
+import { mainProfile, type Profile } from '#server/agent/profiles/built-in.ts';
+import type { Instructions } from '#server/agent/prompt/instructions.ts';
+import type { StatusFrames } from '#server/agent/loop/status-frames.ts';
+import { directoryHeading, instructionsSection, shownDirectories } from '#server/agent/prompt/system-prompt.ts';
 
 /** Model, settings and system prompt of a turn; read when the turn starts. */
 export interface TurnModel {

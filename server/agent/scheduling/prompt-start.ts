@@ -3,8 +3,8 @@ import { entering, event, type Draft } from '#server/journal/records.ts';
 import type { Stored } from '#server/journal/texts.ts';
 import type { ContextMessage, Origin } from '#schema/engine.ts';
 import { iso } from '#schema/scalars.ts';
-import type { TurnRequest } from './context.ts';
-import type { PromptStart } from './feature.ts';
+import type { TurnRequest } from '#server/agent/contract/context.ts';
+import type { PromptStart } from '#server/agent/contract/feature.ts';
 import type { QueuedPrompt } from './prompt-queue.ts';
 
 /** The reminder that precedes a prompt's message and is removed together with it. */
