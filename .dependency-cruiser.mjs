@@ -60,6 +60,21 @@ export default {
       to: { path: '^server/[^/]+$', circular: true },
     },
     {
+      name: 'no-circles-of-folders-of-agent',
+      comment: 'The folders of agent/ share the interfaces of contract/.',
+      scope: 'folder',
+      severity: 'error',
+      from: { path: '^server/agent/[^/]+$' },
+      to: { path: '^server/agent/[^/]+$', circular: true },
+    },
+    {
+      name: 'no-circles-of-files',
+      comment: 'The contract of an agent, its session, services and features is one contract in four files.',
+      severity: 'error',
+      from: { path: '^(server|utils|routes|plugins|entry\\.ts)' },
+      to: { circular: true, via: { pathNot: '^server/agent/contract/' } },
+    },
+    {
       name: 'sessions-know-no-feature',
       comment: 'Routes call a feature within `sessions.use`; sessions call the hooks of `Feature` and `LiveFeature`.',
       severity: 'error',

@@ -5,63 +5,21 @@
 import { ServiceError } from '#server/errors/service-error.ts';
 import { contextSize } from '#server/journal/context-size.ts';
 import { readContext } from '#server/journal/projections/context.ts';
-import { event, type Draft } from '#server/journal/records.ts';
-import type { VolatileFact } from '#server/journal/log-listeners.ts';
-import type { Tool } from '#server/tools/tool.ts';
+import { event } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { UsageStatus } from '#schema/events/volatile.ts';
-import type { InFlightTurn } from '#schema/message.ts';
-import type { Prompt } from '#schema/prompt.ts';
 import { iso } from '#schema/scalars.ts';
 import { createAgentConfig, type AgentLife } from './binding/agent-config.ts';
 import { createAgentTurns } from './scheduling/agent-turns.ts';
 import { createAgentTools } from './binding/agent-tools.ts';
 import { createFoundInstructions } from './calls/found-instructions.ts';
 import { createRepeatGuard } from './calls/repeat-guard.ts';
-import type { AgentContext, SessionContext, TurnRequest } from './contract/context.ts';
-import { TurnAborted } from './loop/errors.ts';
-import { createPromptQueue, type PromptQueue, type QueuedPrompt } from './scheduling/prompt-queue.ts';
+import type { AgentContext, SessionContext } from './contract/context.ts';
+import { TurnAborted } from './contract/errors.ts';
+import { createPromptQueue } from './scheduling/prompt-queue.ts';
 import { createStatusFrames } from './loop/status-frames.ts';
 import { steering } from './scheduling/steering.ts';
-import type { TurnEnd } from './loop/turn.ts';
-
-export interface Agent {
-  readonly id: string;
-  readonly context: AgentContext;
-  readonly queue: PromptQueue;
-  /** Accepts a prompt: starts its turn or queues it. `head` precedes the prompt's records in the same journal line. */
-  submit(prompt: QueuedPrompt, head: Draft[]): Prompt;
-  /** Resolves with the prompt's status after features have processed it; undefined unless the prompt is starting. */
-  starting(promptId: string): Promise<Prompt['status']> | undefined;
-  prompts(): Promise<{ active: Prompt | null; queued: Prompt[] }>;
-  /** Throws `prompt.not_found`, `prompt.already_completed`, `persistence.failure`. */
-  abortPrompt(id: string): void;
-  /** Moves waiting prompts into the running turn, all or none. Throws `prompt.not_found`, `persistence.failure`. */
-  steer(ids: readonly string[]): void;
-  /** Cancels the running turn or the operation that it waits for, if any. Default reason: interrupted by the user. */
-  cancelTurn(reason?: TurnAborted): void;
-  /** Whether the running turn was cancelled and has not ended yet. */
-  readonly cancelling: boolean;
-  /**
-   * Runs a separate turn after the running and waiting ones; returns its outcome. The signal cancels only this turn;
-   * its reason is a `TurnAborted`. The session must be claimed. Throws `session.busy` while closing,
-   * `persistence.failure`.
-   */
-  runTurn(request: TurnRequest, signal: AbortSignal): Promise<TurnEnd>;
-  /**
-   * Runs `work` while no turn may start; requests to the agent wait. `cancelTurn` aborts its signal. Resolves when
-   * `work` settles; undefined if a turn runs or a prompt waits.
-   */
-  exclusively(work: (signal: AbortSignal) => Promise<void>): Promise<void> | undefined;
-  /** All registered tools and whether the tool policy allows them; all are active while no profile is bound. */
-  tools(): { tool: Tool; active: boolean }[];
-  inFlight(): InFlightTurn | null;
-  /** Published volatile events that no record contains yet, in order. */
-  untold(): VolatileFact[];
-  idle(): boolean;
-  /** Cancels the turn and drops the queue; returns the agent's final records, for the journal's last line. */
-  close(reason: 'closed' | 'archived' | 'evicted', message: string): Promise<Draft[]>;
-}
+import type { Agent } from './contract/agent.ts';
 
 export interface AgentOptions extends AgentLife {
   /** Called after an operation has settled and no turn follows it. */

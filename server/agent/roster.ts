@@ -2,44 +2,11 @@
 import { readContext } from '#server/journal/projections/context.ts';
 import { event, internal, type Draft } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
-import type { Caller } from '#schema/caller.ts';
-import type { PermissionMode } from '#schema/scalars.ts';
-import type { AgentBirth } from './binding/agent-config.ts';
-import { agentNotFound, createAgent, type Agent } from './agent.ts';
+import { agentNotFound, createAgent } from './agent.ts';
 import type { SessionContext } from './contract/context.ts';
 import { alreadyCompleted } from './scheduling/prompt-queue.ts';
-
-export interface Roster {
-  readonly main: Agent;
-  /** Agents in memory: main, then in order of creation. */
-  all(): Agent[];
-  /** The agent, if it is in memory. */
-  find(id: string): Agent | undefined;
-  /** Whether the session has an agent with this id, in memory or not. */
-  has(id: string): boolean;
-  /**
-   * Keeps the agent in memory until `work` settles; restores it from the journal if necessary. Throws
-   * `session.not_found` for an agent that the session does not have.
-   */
-  use<T>(id: string, work: (agent: Agent) => T | Promise<T>): Promise<T>;
-  /** A new agent, kept in memory until `work` settles. The session must be claimed. Throws `persistence.failure`. */
-  create<T>(birth: AgentBirth, work: (agent: Agent) => T | Promise<T>): Promise<T>;
-  /** Sets the mode of all agents used in this process. The session must be claimed. Throws `persistence.failure`. */
-  setPermission(mode: PermissionMode, by?: Caller): Promise<void>;
-  /**
-   * Aborts a prompt of the agent that has it; default: main. Throws `prompt.not_found`, `prompt.already_completed`,
-   * `persistence.failure`.
-   */
-  abortPrompt(promptId: string): void;
-  /** Steers prompts of the agent that has all of them. Throws `prompt.not_found`, `persistence.failure`. */
-  steer(promptIds: readonly string[]): void;
-  /** Whether no turn runs and no prompt waits. */
-  idle(): boolean;
-  /** Cancels every running turn. */
-  cancelTurns(): void;
-  /** Closes all agents; returns their final records, main's first, for the journal's last line. */
-  close(reason: 'closed' | 'archived' | 'evicted', message: string): Promise<Draft[]>;
-}
+import type { AgentBirth } from './contract/config.ts';
+import type { Agent, Roster } from './contract/agent.ts';
 
 /** Idle agents other than main that stay in memory: an agent that was used is often used again soon. */
 const KEPT_IDLE = 4;

@@ -21,7 +21,7 @@ import { DETACHED_TIMEOUT_S, KILL_GRACE_MS } from '#server/tasks/tasks.ts';
 import type { Tool } from '#server/tools/tool.ts';
 import { findNestedInstructions } from './calls/nested-instructions.ts';
 import { createMediaKinds } from './media/media-kinds.ts';
-import type { AgentServices, SessionPlace } from './contract/context.ts';
+import type { SessionPlace } from './contract/context.ts';
 import type { AgentDefaults } from './contract/feature.ts';
 import { mainProfile } from './profiles/built-in.ts';
 import type { AgentFolder } from './profiles/agent-folders.ts';
@@ -30,6 +30,7 @@ import { createInstructionFiles } from './prompt/instructions.ts';
 import { renderSystemPrompt } from './prompt/system-prompt.ts';
 import { DEFAULT_MAX_ATTEMPTS } from './loop/retry.ts';
 import { createStoredMediaReader } from './media/stored-media.ts';
+import type { AgentServices } from './contract/services.ts';
 
 const PRODUCT_NAME = 'Service Code';
 

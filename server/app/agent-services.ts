@@ -1,6 +1,5 @@
 /** What the agents of the app work with. Loaded with the first session: nothing before it needs tools, prompts, permissions. */
 import type { AppOptions } from './options.ts';
-import type { AgentServices } from '#server/agent/contract/context.ts';
 import type { FeatureServices } from '#server/agent/contract/feature.ts';
 import { createAgentServices, type AgentServicesDeps } from '#server/agent/services.ts';
 import { createDisposers } from './disposers.ts';
@@ -18,6 +17,7 @@ import type { Documents } from '#server/storage/documents.ts';
 import { findShell } from '#server/builtin-tools/bash.ts';
 import { builtinTools } from '#server/builtin-tools/builtin-tools.ts';
 import { createWeb } from '#server/web/web.ts';
+import type { AgentServices } from '#server/agent/contract/services.ts';
 
 export interface SessionServicesDeps extends Omit<
   AgentServicesDeps,

@@ -5,7 +5,6 @@
 import { createHash } from 'node:crypto';
 import { mkdir, open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PromptInput } from '#server/agent/scheduling/prompt-queue.ts';
 import { reminderText } from '#server/agent/prompt/reminders.ts';
 import { invalidField, ServiceError } from '#server/errors/service-error.ts';
 import type { Attachment } from '#server/journal/records.ts';
@@ -33,6 +32,7 @@ import {
   type SessionMedia,
 } from '#server/uploads/session-media.ts';
 import type { Uploads } from '#server/uploads/uploads.ts';
+import type { PromptInput } from '#server/agent/contract/prompts.ts';
 
 const usable = (part: ContentPart) => !['tool_use', 'tool_result', 'thinking'].includes(part.type);
 

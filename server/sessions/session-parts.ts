@@ -1,14 +1,16 @@
 /** What works in a loaded session: its agents, its features, and what they share. */
 import { dirname, join } from 'node:path';
-import type { AgentServices, SessionContext, SessionPlace } from '#server/agent/contract/context.ts';
+import type { SessionContext, SessionPlace } from '#server/agent/contract/context.ts';
 import type { Feature, FeatureServices, LiveFeature } from '#server/agent/contract/feature.ts';
-import { createRoster, type Roster } from '#server/agent/roster.ts';
+import { createRoster } from '#server/agent/roster.ts';
 import type { Clock } from '#server/clock.ts';
 import { createApprovals, type Approvals } from '#server/interactions/approvals.ts';
 import { createInteractions, type Interactions } from '#server/interactions/interactions.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
 import { createTasks, type Tasks } from '#server/tasks/tasks.ts';
 import { createLiveTranscripts, type LiveTranscripts, type LiveTranscriptsDeps } from '#server/transcript/live.ts';
+import type { AgentServices } from '#server/agent/contract/services.ts';
+import type { Roster } from '#server/agent/contract/agent.ts';
 
 export interface SessionParts {
   readonly approvals: Approvals;

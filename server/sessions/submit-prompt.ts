@@ -1,8 +1,6 @@
 /** Submitting a prompt: the checks in their order, then the effects in theirs. */
 import { invalidField, ServiceError } from '#server/errors/service-error.ts';
-import type { AgentChange } from '#server/agent/contract/context.ts';
-import type { Agent } from '#server/agent/agent.ts';
-import { DEFAULT_PROFILE, type Profiles } from '#server/agent/profiles/built-in.ts';
+import { DEFAULT_PROFILE } from '#server/agent/profiles/built-in.ts';
 import { internal, type Draft } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { Caller } from '#schema/caller.ts';
@@ -12,6 +10,9 @@ import type { Uploads } from '#server/uploads/uploads.ts';
 import type { LiveSession } from './session.ts';
 import { checkContent, checkUploads, storePromptMedia } from './prompt-content.ts';
 import { metadataText } from './prompt-text.ts';
+import type { AgentChange } from '#server/agent/contract/config.ts';
+import type { Agent } from '#server/agent/contract/agent.ts';
+import type { Profiles } from '#server/agent/contract/profile.ts';
 
 export interface SubmitDeps {
   use<T>(sessionId: string, work: (session: LiveSession) => Promise<T>): Promise<T>;

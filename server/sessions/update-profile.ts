@@ -1,5 +1,4 @@
 /** What clients change of a session: its title, its metadata, how its main agent works. */
-import type { AgentChange } from '#server/agent/contract/context.ts';
 import { DEFAULT_PROFILE } from '#server/agent/profiles/built-in.ts';
 import type { Clock } from '#server/clock.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
@@ -8,6 +7,7 @@ import type { AgentConfigRequest, Session } from '#schema/session.ts';
 import type { LiveSessions } from './live-sessions.ts';
 import { customMetadata } from './session-header.ts';
 import type { LiveSession } from './session.ts';
+import type { AgentChange } from '#server/agent/contract/config.ts';
 
 export interface ProfileUpdate {
   title?: string | undefined;

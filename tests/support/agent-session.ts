@@ -4,7 +4,6 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { AgentServices } from '#server/agent/contract/context.ts';
 import { systemClock, type Clock } from '#server/clock.ts';
 import { effectiveConfig } from '#server/config/effective.ts';
 import { resolveFlags, type Flags } from '#server/config/flags.ts';
@@ -30,6 +29,7 @@ import { noWeb } from './no-web.ts';
 import { until } from './patience.ts';
 import { defaultTaskSettings } from './tasks.ts';
 import { openLog, SESSION_ID, type OpenedLog } from './session-logs.ts';
+import type { AgentServices } from '#server/agent/contract/services.ts';
 
 export interface AgentSession extends OpenedLog {
   session: LiveSession;

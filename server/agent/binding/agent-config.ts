@@ -19,41 +19,14 @@ import type { PermissionMode } from '#schema/scalars.ts';
 import type { SessionWarning } from '#schema/session.ts';
 import { LOCAL_RUNTIME } from '#server/runtime/local.ts';
 import { contextLimit } from '#server/models/budget.ts';
-import type { RequestSettings, ResolvedModel } from '#server/models/types.ts';
-import { EngineError } from '#server/agent/loop/errors.ts';
-import type { AgentChange, AgentContext } from '#server/agent/contract/context.ts';
-import { mainProfile, type Profile } from '#server/agent/profiles/built-in.ts';
-import type { Instructions } from '#server/agent/prompt/instructions.ts';
-import type { StatusFrames } from '#server/agent/loop/status-frames.ts';
-import { directoryHeading, instructionsSection, shownDirectories } from '#server/agent/prompt/system-prompt.ts';
-
-/** Model, settings and system prompt of a turn; read when the turn starts. */
-export interface TurnModel {
-  model: ResolvedModel;
-  settings: RequestSettings;
-  system: string;
-}
-
-export interface AgentConfig {
-  /** Whether this process has recorded `agent.created` for the agent. */
-  readonly created: boolean;
-  model(): string | undefined;
-  permission(): PermissionMode;
-  maxContextTokens(): number | undefined;
-  warnings(): SessionWarning[];
-  /** Records `agent.created` in this process; features receive `change`, which follows. The session must be claimed. */
-  create(change?: AgentChange): void;
-  /** Applies a change; binds the agent if it is unbound and the change has a profile. */
-  change(change: AgentChange): Promise<void>;
-  /** Renders the system prompt again; returns its record if it changed, plus warnings. The record contains `cause`. */
-  renderPrompt(cause: string): Promise<CompleteDraft[]>;
-  /** The current model, settings and system prompt. */
-  present(): Promise<TurnModel>;
-  /** Refreshes the system prompt if its inputs have changed, then returns model, settings and prompt for the turn. */
-  freeze(): Promise<TurnModel>;
-  /** Paths of the instruction files that the system prompt contains. */
-  shownInstructions(): Promise<string[]>;
-}
+import { EngineError } from '../contract/errors.ts';
+import type { AgentContext } from '../contract/context.ts';
+import { mainProfile } from '../profiles/built-in.ts';
+import type { Instructions } from '../prompt/instructions.ts';
+import type { StatusFrames } from '../loop/status-frames.ts';
+import { directoryHeading, instructionsSection, shownDirectories } from '../prompt/system-prompt.ts';
+import type { AgentChange, TurnModel, AgentConfig, AgentBirth } from '../contract/config.ts';
+import type { Profile } from '../contract/profile.ts';
 
 /** The record of a binding. `mainOnly` are the names of tools that an agent which works for another one never gets. */
 function bindingOf(profile: Profile, agentId: string, mainOnly: readonly string[]): InternalFields['agent.bound'] {
@@ -66,18 +39,6 @@ function bindingOf(profile: Profile, agentId: string, mainOnly: readonly string[
     ...(disallowed.length > 0 ? { disallowed } : {}),
     ...(subagents && !sub ? { subagents: subagents === '*' ? subagents : [...subagents] } : {}),
   };
-}
-
-/** Creation options of an agent that works for another one. */
-export interface AgentBirth {
-  purpose: 'task' | 'swarm' | 'btw';
-  parentAgentId: string;
-  /** Displayed next to its id. */
-  label?: string | undefined;
-  permission: PermissionMode;
-  runtimeId: string | undefined;
-  /** Further records of the creation, appended after `agent.created` and `agent.config` in the same journal line. */
-  records?: (agentId: string) => Draft[];
 }
 
 export interface AgentLife {

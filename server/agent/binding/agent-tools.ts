@@ -1,22 +1,10 @@
 /** The tools of an agent: all of them, the active ones, and the list that is sent to the model. */
 import type { Tool } from '#server/tools/tool.ts';
 import type { ContextState } from '#server/journal/projections/context.ts';
-import type { AgentServices, BoundTools } from '#server/agent/contract/context.ts';
-import { TOOL_ORDER } from '#server/agent/profiles/built-in.ts';
-import { toolListOf, type ToolList } from './tool-list.ts';
-
-export interface AgentTools {
-  /** All tools, including those that the tool policy disallows. */
-  readonly all: readonly Tool[];
-  readonly active: readonly Tool[];
-  readonly activeNames: ReadonlySet<string>;
-  /** Entries of the tool lists that match no tool. */
-  readonly ineffective: readonly string[];
-  /** Whether deferred tools are omitted from the list, because the model loads them into its conversation. */
-  readonly loadsDeferred: boolean;
-  /** The active tools as they are sent to the model. */
-  readonly list: ToolList;
-}
+import { TOOL_ORDER } from '../profiles/built-in.ts';
+import { toolListOf } from './tool-list.ts';
+import type { AgentServices } from '../contract/services.ts';
+import type { BoundTools, ToolList, AgentTools } from '../contract/tools.ts';
 
 const sameItems = (one: readonly unknown[], other: readonly unknown[]) =>
   one.length === other.length && one.every((item, place) => item === other[place]);

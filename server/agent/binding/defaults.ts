@@ -1,7 +1,7 @@
 /** Configured defaults of an agent that was never used. */
 import type { ConfigReader } from '#server/config/config.ts';
 import { effectiveRecord, findModel } from '#server/models/resolve.ts';
-import type { AgentDefaults } from '#server/agent/contract/feature.ts';
+import type { AgentDefaults } from '../contract/feature.ts';
 
 const DEFAULT_PERMISSION = 'manual';
 

@@ -1,14 +1,7 @@
 /** A list of tools as it is sent to models. */
 import { createHash } from 'node:crypto';
 import type { Tool } from '#server/tools/tool.ts';
-import type { ToolSchema } from '#schema/engine.ts';
-
-export interface ToolList {
-  tools: ToolSchema[];
-  /** JSON of `tools`. */
-  text: string;
-  sha256: string;
-}
+import type { ToolList } from '../contract/tools.ts';
 
 const MAX_KNOWN = 16;
 /** LRU cache, newest last: sessions create tools with equal texts and share the list and what is derived from it. */

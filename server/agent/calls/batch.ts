@@ -4,9 +4,9 @@ import type { ApprovalAnswer } from '#server/interactions/approvals.ts';
 import type { Decision } from '#server/permissions/decision.ts';
 import type { PreparedCall, Tool, ToolEnvironment } from '#server/tools/tool.ts';
 import type { AgentContext } from '../contract/context.ts';
-import { TurnAborted } from '../loop/errors.ts';
+import { TurnAborted } from '../contract/errors.ts';
 import type { TurnStream } from '../loop/turn-stream.ts';
-import type { RepeatVerdict } from './repeat-guard.ts';
+import type { RepeatVerdict } from '../contract/calls.ts';
 
 /** The turn that a batch runs in. */
 export interface BatchTurn {

@@ -5,15 +5,13 @@ import type { PreparedCall, ToolResult } from '#server/tools/tool.ts';
 import { visibleLine } from '#server/text/visible-text.ts';
 import type { Display } from '#schema/display.ts';
 import type { ToolCall, ToolOutput } from '#schema/engine.ts';
+import type { StoredResult } from '../contract/calls.ts';
 
 const EMPTY_OUTPUT = 'The tool finished without output.';
 const MEDIA_OUTPUT = 'The tool gave this:';
 
 /** A call as clients receive it, its long texts stored. */
 export type ShownCall = Stored<{ args: unknown; display?: Display }>;
-
-/** A result whose long texts are stored. */
-export type StoredResult = Omit<ToolResult, 'output' | 'note'> & Stored<Pick<ToolResult, 'output' | 'note'>>;
 
 /** The record of a call's start. `prepared` is undefined for a call that could not be prepared. */
 export function startDraft(

@@ -6,9 +6,10 @@ import { ABORT_GRACE_MS, type RunContext, type ToolProgress, type ToolResult } f
 import type { ToolCall } from '#schema/engine.ts';
 import type { AgentContext } from '../contract/context.ts';
 import { abortText, type AdmittedCall, type Batch } from './batch.ts';
-import { normalized, resultDraft, withReminder, type StoredResult } from './call-records.ts';
+import { normalized, resultDraft, withReminder } from './call-records.ts';
 import { spillOutput } from './spill.ts';
 import { changedSinceRead } from './stale-files.ts';
+import type { StoredResult } from '../contract/calls.ts';
 
 /** Extra wait after the grace time, because a killed process needs a moment to exit. */
 const KILLED_WAIT_MS = 500;

@@ -3,19 +3,11 @@ import { dirname, resolve } from 'node:path';
 import { parse } from 'shell-quote';
 import { directoriesDown, isInside } from '#server/files/paths.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
-import type { Access } from '#server/tools/tool.ts';
 import type { InstructionFiles } from '../prompt/instructions.ts';
+import type { Touched } from '../contract/calls.ts';
 
 /** How many words of a command line are checked as paths. */
 const MAX_COMMAND_WORDS = 100;
-
-/** The accesses and the command line of a call. */
-export interface Touched {
-  accesses: readonly Access[];
-  /** A command line and its working directory. */
-  command?: { line: string; cwd: string } | undefined;
-  cwd: string;
-}
 
 /** Words of a command line; empty when it cannot be parsed. */
 function wordsOf(line: string): string[] {

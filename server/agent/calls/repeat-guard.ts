@@ -1,4 +1,5 @@
 /** Loop guard for a model that repeats the same call: adds reminders, then stops the turn. */
+import type { RepeatGuard } from '../contract/calls.ts';
 
 const MILD = 3;
 const STRONG = 5;
@@ -16,19 +17,6 @@ export function canonicalJson(value: unknown): string {
 
 /** Key of a call; equal calls have equal keys. */
 export const callKey = (name: string, args: unknown): string => `${name}\n${canonicalJson(args)}`;
-
-export interface RepeatVerdict {
-  /** Appended to the result for the model. */
-  reminder?: string;
-  stopTurn: boolean;
-}
-
-export interface RepeatGuard {
-  /** Counts a call, also a refused one. Calls must be counted in order, equal calls of one response a single time. */
-  count(key: string): RepeatVerdict;
-  /** Called at the start of a turn. */
-  reset(): void;
-}
 
 /** Creates the counter of one agent. */
 export function createRepeatGuard(): RepeatGuard {

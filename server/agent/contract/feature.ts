@@ -19,9 +19,10 @@ import type { TurnOutcome } from '#schema/scalars.ts';
 import type { AgentConfigRequest, SessionStatus, SessionWarning } from '#schema/session.ts';
 import type { PreparedCall, Tool, ToolResult } from '#server/tools/tool.ts';
 import type { TranscriptFeature } from '#server/transcript/transcript-rows.ts';
-import type { TurnModel } from '#server/agent/binding/agent-config.ts';
-import type { StoredResult } from '#server/agent/calls/call-records.ts';
-import type { AgentChange, AgentContext, AgentServices, SessionContext, TurnInput } from './context.ts';
+import type { AgentContext, SessionContext, TurnInput } from './context.ts';
+import type { TurnModel, AgentChange } from './config.ts';
+import type { StoredResult } from './calls.ts';
+import type { AgentServices } from './services.ts';
 
 /** A feature as it is registered. */
 export interface Feature<Live extends LiveFeature = LiveFeature> extends TranscriptFeature {

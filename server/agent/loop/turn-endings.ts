@@ -4,10 +4,10 @@ import { entering, event, unsent, type Draft } from '#server/journal/records.ts'
 import type { ErrorPayload } from '#schema/engine.ts';
 import type { InterruptReason } from '#schema/events/turns.ts';
 import { iso, type TurnOutcome } from '#schema/scalars.ts';
-import type { AgentContext } from '#server/agent/contract/context.ts';
-import { TurnAborted } from './errors.ts';
-import { interruptionReminder } from '#server/agent/prompt/reminders.ts';
-import type { OpenStep, Turn } from './turn.ts';
+import type { AgentContext } from '../contract/context.ts';
+import { TurnAborted } from '../contract/errors.ts';
+import { interruptionReminder } from '../prompt/reminders.ts';
+import type { OpenStep, Turn } from './open-turn.ts';
 
 interface Ending {
   /** Records of an answer that arrived only in part. */

@@ -1,6 +1,6 @@
 /** Records of input that enters an agent's context from outside. */
 import { entering, type Draft } from '#server/journal/records.ts';
-import type { TurnInput } from '#server/agent/contract/context.ts';
+import type { TurnInput } from '../contract/context.ts';
 
 /** The records with which these inputs enter the agent's context, each separately. */
 export const inputDrafts = (agentId: string, inputs: TurnInput[], enters: 'turn' | 'step'): Draft[] =>

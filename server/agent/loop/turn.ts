@@ -8,53 +8,22 @@ import { requestMessages } from '#server/journal/projections/context.ts';
 import { countersOf } from '#server/journal/projections/counters.ts';
 import { entering, event, internal, type Draft } from '#server/journal/records.ts';
 import { toModelMessages, withoutLoadedTools, type RequestShape } from '#server/models/request-history.ts';
-import { ModelError, type ModelErrorCode, type ModelResponse } from '#server/models/types.ts';
-import type { ContextMessage, ErrorPayload, TokenUsage, ToolCall } from '#schema/engine.ts';
-import type { TurnOutcome } from '#schema/scalars.ts';
-import type { TurnModel } from '#server/agent/binding/agent-config.ts';
-import type { AgentContext, TurnInput } from '#server/agent/contract/context.ts';
-import { EngineError, errorPayload } from './errors.ts';
-import type { LiveFeature } from '#server/agent/contract/feature.ts';
+import { ModelError, type ModelResponse } from '#server/models/types.ts';
+import type { ContextMessage, TokenUsage } from '#schema/engine.ts';
+import type { AgentContext, TurnInput } from '../contract/context.ts';
+import { EngineError, errorPayload } from '../contract/errors.ts';
+import type { LiveFeature } from '../contract/feature.ts';
 import { streamResponse, type Received, type StreamTimings } from './model-request.ts';
 import { degrade, shapeName } from './request-recovery.ts';
 import { retryDelay, sleep } from './retry.ts';
 import { createTurnEndings, unstartedResult, type Failure } from './turn-endings.ts';
 import { inputDrafts } from './turn-input.ts';
-import type { TurnStream } from './turn-stream.ts';
-
-/** A turn that has started. */
-export interface Turn {
-  id: number;
-  /** Undefined for turns that no prompt opened. */
-  promptId?: string | undefined;
-  signal: AbortSignal;
-  /** See `TurnRequest.givesUpOn`. */
-  givesUpOn?: readonly ModelErrorCode[] | undefined;
-  stream: TurnStream;
-  /** Removes and returns the input for the next step: while there is any, the turn does not end as completed. */
-  takeInput(): TurnInput[];
-  /** The core's reminders before the next request. */
-  reminders(): ContextMessage[];
-  /** Runs the calls of a response. Returns whether a result stops the turn. */
-  runTools(calls: ToolCall[]): Promise<boolean>;
-}
-
-/** Outcome of a turn. */
-export interface TurnEnd {
-  outcome: TurnOutcome;
-  /** Present if the turn failed. */
-  error?: ErrorPayload;
-  /** The last answer reached the model's limit. */
-  truncated?: true;
-}
+import type { TurnModel } from '../contract/config.ts';
+import type { Turn, OpenStep } from './open-turn.ts';
+import type { TurnEnd } from '../contract/agent.ts';
 
 /** Consecutive requests that may be too long for the model. */
 const MAX_OVERFLOWS = 3;
-
-export interface OpenStep {
-  step: number;
-  stepId: string;
-}
 
 /** Runs the turn to its end and records how it ended. Rejects only when the journal can no longer be written. */
 export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd> {

@@ -2,7 +2,6 @@
 import type { EffectiveConfig } from '#server/config/effective.ts';
 import type { ResolvedModel } from '#server/models/types.ts';
 import { uploadsVideo } from '#server/models/video-uploads.ts';
-import type { MediaKind } from '#server/agent/contract/context.ts';
 
 /** Memoizes by configuration and alias, because it is called several times a step. */
 export function createMediaKinds(resolve: (alias: string, config: EffectiveConfig) => ResolvedModel) {
@@ -28,3 +27,5 @@ export function createMediaKinds(resolve: (alias: string, config: EffectiveConfi
     return kinds;
   };
 }
+
+export type MediaKind = 'image' | 'video';

@@ -1,30 +1,7 @@
 /** Agent profiles: which tools an agent may use, which subagents it may start, and the role text of its prompt. */
-import { gitContext, type TaskPlace } from '#server/agent/prompt/git-context.ts';
-import { CODER_ROLE, EXPLORE_ROLE, PLAN_ROLE } from '#server/agent/prompt/roles.ts';
-
-export interface Profile {
-  readonly name: string;
-  /** Purpose of the profile, listed where one is chosen. */
-  readonly description: string;
-  /** Tools it may use, MCP tools by glob; `*` for every tool. */
-  readonly tools: readonly string[] | '*';
-  readonly disallowedTools?: readonly string[];
-  /** Profiles that it may start as subagents; `*` for any. Default: none. */
-  readonly subagents?: readonly string[] | '*';
-  /** Loaded from an agent file, not built in: the main agent may start it although its profile does not list it. */
-  readonly discovered?: true;
-  /** Role text in the system prompt, instead of the main agent's. */
-  readonly role?: string;
-  /** Template of the whole system prompt, instead of the default one. */
-  readonly template?: string;
-  /** Requirement for the last answer of a run: a shorter one is requested again, up to `retries` times. */
-  readonly summary?: { readonly minChars: number; readonly retries: number };
-  /** Text before the task of a run; empty for none. */
-  readonly taskContext?: (place: TaskPlace) => Promise<string>;
-}
-
-/** Profiles by name, in listing order. */
-export type Profiles = ReadonlyMap<string, Profile>;
+import { gitContext } from '../prompt/git-context.ts';
+import { CODER_ROLE, EXPLORE_ROLE, PLAN_ROLE } from '../prompt/roles.ts';
+import type { Profile, Profiles } from '../contract/profile.ts';
 
 export const DEFAULT_PROFILE = 'agent';
 /** Profile of a subagent whose caller names none. */

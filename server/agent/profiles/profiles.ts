@@ -12,7 +12,7 @@ import { AGENTS_FOLDER, PROJECT_FOLDER } from '#server/project-files/places.ts';
 import type { Project, Projects } from '#server/project-files/projects.ts';
 import type { SessionWarning } from '#schema/session.ts';
 import type { ControlFolders } from '#server/permissions/control-folders.ts';
-import { builtinProfiles, mainProfile, type Profile, type Profiles } from './built-in.ts';
+import { builtinProfiles, mainProfile } from './built-in.ts';
 import { parseAgentFile, type AgentFile } from './agent-file.ts';
 import {
   findAgentFiles,
@@ -22,6 +22,7 @@ import {
   type FolderFiles,
   type SeenFile,
 } from './agent-folders.ts';
+import type { Profile, Catalog } from '../contract/profile.ts';
 
 /** How many broken files are logged per check. */
 const MAX_LOGGED = 5;
@@ -30,12 +31,6 @@ const MAX_KEPT = 200;
 
 /** Among profiles with one name the highest priority wins; built-in ones have the lowest. */
 const PRIORITY = { added: 5, user: 10, extra: 20, workspace: 30 } as const;
-
-export interface Catalog {
-  profiles: Profiles;
-  /** One for each broken or ignored file: the same object while the file is unchanged. */
-  warnings: readonly SessionWarning[];
-}
 
 export interface AgentProfiles {
   /** Checks the files, unless that was done within `maxAgeMs`. Never rejects. */

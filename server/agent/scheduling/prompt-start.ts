@@ -3,9 +3,9 @@ import { entering, event, type Draft } from '#server/journal/records.ts';
 import type { Stored } from '#server/journal/texts.ts';
 import type { ContextMessage, Origin } from '#schema/engine.ts';
 import { iso } from '#schema/scalars.ts';
-import type { TurnRequest } from '#server/agent/contract/context.ts';
-import type { PromptStart } from '#server/agent/contract/feature.ts';
-import type { QueuedPrompt } from './prompt-queue.ts';
+import type { TurnRequest } from '../contract/context.ts';
+import type { PromptStart } from '../contract/feature.ts';
+import type { QueuedPrompt } from '../contract/prompts.ts';
 
 /** The reminder that precedes a prompt's message and is removed together with it. */
 export function captionReminder({ input: { caption } }: QueuedPrompt, ownerPromptId: string): Stored<ContextMessage>[] {

@@ -3,9 +3,9 @@ import { event, type Draft } from '#server/journal/records.ts';
 import type { Stored } from '#server/journal/texts.ts';
 import type { ContextMessage, Origin } from '#schema/engine.ts';
 import { iso } from '#schema/scalars.ts';
-import type { TurnRequest } from '#server/agent/contract/context.ts';
+import type { TurnRequest } from '../contract/context.ts';
 import { captionReminder, reminderDrafts } from './prompt-start.ts';
-import type { QueuedPrompt } from './prompt-queue.ts';
+import type { QueuedPrompt } from '../contract/prompts.ts';
 
 const ORIGIN: Origin = { kind: 'user' };
 

@@ -1,7 +1,6 @@
 /** One compaction from its beginning to its end: whatever happens, it ends in the journal, and nothing is lost before. */
-import type { TurnModel } from '#server/agent/binding/agent-config.ts';
 import type { AgentContext } from '#server/agent/contract/context.ts';
-import { errorPayload } from '#server/agent/loop/errors.ts';
+import { errorPayload } from '#server/agent/contract/errors.ts';
 import { contextSize, estimatedSize } from '#server/journal/context-size.ts';
 import { requestMessages } from '#server/journal/projections/context.ts';
 import { event, internal, type CompleteDraft, type Draft } from '#server/journal/records.ts';
@@ -9,6 +8,7 @@ import type { ContextMessage, TokenUsage } from '#schema/engine.ts';
 import { keptMessages } from './kept.ts';
 import { compactionFailed, summarize } from './summarize.ts';
 import { summaryMessage } from './texts.ts';
+import type { TurnModel } from '#server/agent/contract/config.ts';
 
 export interface Compaction {
   /** Of one that a turn waits for; a person asked for the others. */

@@ -2,7 +2,6 @@
  * Compaction: a summary takes the place of a conversation that has grown too long for its model, by itself in front of a
  * step, after a request that did not fit, or when a person asks for it.
  */
-import type { TurnModel } from '#server/agent/binding/agent-config.ts';
 import type { AgentContext, SessionContext } from '#server/agent/contract/context.ts';
 import type { Feature, LiveFeature, NearStep } from '#server/agent/contract/feature.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
@@ -14,6 +13,7 @@ import { exceedsKept } from './kept.ts';
 import { compactionSettings } from './settings.ts';
 import { compactionTranscript } from './transcript.ts';
 import { createObservedWindows, isFull, isOverflow } from './window.ts';
+import type { TurnModel } from '#server/agent/contract/config.ts';
 
 interface CompactionPart extends LiveFeature {
   /**

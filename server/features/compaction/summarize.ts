@@ -2,9 +2,8 @@
  * The request for a summary: the conversation as the model knows it, with one more message. It gets shorter where it does
  * not fit or its answer is of no use, and is sent again where that may help; nothing of it enters the conversation.
  */
-import type { TurnModel } from '#server/agent/binding/agent-config.ts';
 import type { AgentContext } from '#server/agent/contract/context.ts';
-import { EngineError } from '#server/agent/loop/errors.ts';
+import { EngineError } from '#server/agent/contract/errors.ts';
 import { degrade } from '#server/agent/loop/request-recovery.ts';
 import { retryDelay, sleep } from '#server/agent/loop/retry.ts';
 import { estimatedSize } from '#server/journal/context-size.ts';
@@ -16,6 +15,7 @@ import { textHead } from './cut.ts';
 import { recentMessages, withoutOldest } from './recent.ts';
 import { summaryRequest } from './texts.ts';
 import { isOverflow } from './window.ts';
+import type { TurnModel } from '#server/agent/contract/config.ts';
 
 /** Parts of the history, in tokens, that are tried one after the other when it is too long. */
 const SHORTER_PARTS = [0.7, 0.5, 0.35];

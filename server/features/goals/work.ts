@@ -1,6 +1,6 @@
 /** The work on a session's goal in this process: access to its state, its timer and its next turn. */
 import type { AgentContext, SessionContext } from '#server/agent/contract/context.ts';
-import { TurnAborted } from '#server/agent/loop/errors.ts';
+import { TurnAborted } from '#server/agent/contract/errors.ts';
 import { entering, type Draft } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { Goal } from '#schema/events/modes.ts';

@@ -2,7 +2,6 @@
 import { cutText, OUTPUT_MAX_CHARS } from '#server/text/truncate.ts';
 import type { AgentContext, SessionContext } from '#server/agent/contract/context.ts';
 import { parseArguments } from '#server/text/tool-arguments.ts';
-import type { StoredResult } from '#server/agent/calls/call-records.ts';
 import type {
   Feature,
   FeatureServices,
@@ -21,6 +20,7 @@ import type { TaskInfo } from '#schema/events/tasks.ts';
 import { createHookRuns } from './hook-runs.ts';
 import { createSessionLife } from './session-life.ts';
 import { hooksTranscript } from './transcript.ts';
+import type { StoredResult } from '#server/agent/contract/calls.ts';
 
 /** Length to which a tool's output is cut for hooks. */
 export const HOOK_OUTPUT_CHARS = 2000;

@@ -1,7 +1,7 @@
 /** Renders an image as the content of a tool result. */
 import { IMAGE_MAX_BYTES, RegionError, type Cut, type Fitted, type Images } from '#server/images/images.ts';
 import type { Part } from '#schema/engine.ts';
-import type { MediaArguments } from './tool.ts';
+import type { MediaArguments } from './arguments.ts';
 
 export interface Shown {
   part: Part;

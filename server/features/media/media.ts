@@ -1,9 +1,10 @@
 /** Images and videos of the project, for models that accept them. */
-import type { AgentContext, MediaKind, SessionContext } from '#server/agent/contract/context.ts';
+import type { AgentContext, SessionContext } from '#server/agent/contract/context.ts';
 import type { Feature, FeatureServices, LiveFeature } from '#server/agent/contract/feature.ts';
 import type { VideoUploads } from '#server/models/video-uploads.ts';
 import type { Tool } from '#server/tools/tool.ts';
 import { createReadMediaTool } from './tool.ts';
+import type { MediaKind } from '#server/agent/media/media-kinds.ts';
 
 declare module '#server/agent/contract/feature.ts' {
   interface FeatureServices {

@@ -1,6 +1,4 @@
 /** ReadMediaFile: shows an image or a video of the project to the model. */
-import { z } from 'zod';
-import type { MediaKind } from '#server/agent/contract/context.ts';
 import { acceptedImageTypes, mediaType, SIGNATURE_BYTES } from '#server/files/media-types.ts';
 import type { Target } from '#server/runtime/path-policy.ts';
 import { DECODE_BYTES } from '#server/images/decoder.ts';
@@ -14,28 +12,12 @@ import type { Part } from '#schema/engine.ts';
 import { notMedia, unsupported } from './guidance.ts';
 import { imageOf, type Shown } from './image.ts';
 import { videoOf, type UploadVideo } from './video.ts';
+import type { MediaKind } from '#server/agent/media/media-kinds.ts';
+import { parameters } from './arguments.ts';
+import type { MediaArguments } from './arguments.ts';
 
 export const READ_MEDIA_FILE = 'ReadMediaFile';
 export const MEDIA_MAX_BYTES = 100 * 1024 * 1024;
-
-const pixels = z.int().min(0);
-const parameters = z.object({
-  path: z.string().describe('File to read. Relative paths start at the working directory.'),
-  region: z
-    .object({
-      x: pixels.describe('Left edge.'),
-      y: pixels.describe('Upper edge.'),
-      width: z.int().min(1).describe('Pixels from there to the right.'),
-      height: z.int().min(1).describe('Pixels from there down.'),
-    })
-    .optional()
-    .describe('Part of an image, in pixels of the original; it is shown with more detail than the whole.'),
-  full_resolution: z
-    .boolean()
-    .optional()
-    .describe('Show an image, or the region, with every pixel; fails where that is too much to send. Default false.'),
-});
-export type MediaArguments = z.output<typeof parameters>;
 
 export interface MediaDeps {
   images: Images;

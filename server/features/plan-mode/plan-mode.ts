@@ -3,7 +3,7 @@
  * and leaving are records, so the mode survives a reload and follows an undo.
  */
 import type { AgentContext, SessionContext } from '#server/agent/contract/context.ts';
-import { EngineError } from '#server/agent/loop/errors.ts';
+import { EngineError } from '#server/agent/contract/errors.ts';
 import type { Feature, GuardedCall, LiveFeature } from '#server/agent/contract/feature.ts';
 import type { LogState } from '#server/journal/fold.ts';
 import { event, internal, type Draft } from '#server/journal/records.ts';

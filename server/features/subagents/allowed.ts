@@ -1,8 +1,9 @@
 /** Which profiles an agent may start as subagents, and which subagents it may resume. */
 import type { SessionContext } from '#server/agent/contract/context.ts';
-import { mainProfile, type Profile, type Profiles } from '#server/agent/profiles/built-in.ts';
+import { mainProfile } from '#server/agent/profiles/built-in.ts';
 import { readContext } from '#server/journal/projections/context.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
+import type { Profile, Profiles } from '#server/agent/contract/profile.ts';
 
 const DELEGATING = ['Agent', 'AgentSwarm'];
 

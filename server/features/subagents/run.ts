@@ -1,9 +1,6 @@
 /** Runs one subagent from its task to its last message, which is returned to the caller or sent as a notification. */
-import type { Agent } from '#server/agent/agent.ts';
 import type { AgentContext, SessionContext, TurnRequest } from '#server/agent/contract/context.ts';
-import { TurnAborted } from '#server/agent/loop/errors.ts';
-import type { Profile } from '#server/agent/profiles/built-in.ts';
-import type { TurnEnd } from '#server/agent/loop/turn.ts';
+import { TurnAborted } from '#server/agent/contract/errors.ts';
 import { cutText } from '#server/text/truncate.ts';
 import { newUlid } from '#server/ids.ts';
 import { contextSize } from '#server/journal/context-size.ts';
@@ -14,6 +11,8 @@ import type { ModelErrorCode } from '#server/models/types.ts';
 import type { TaskEnd, TaskStop } from '#server/tasks/task.ts';
 import type { ContextMessage, ErrorPayload, Origin, TokenUsage } from '#schema/engine.ts';
 import { CONTINUATION, NO_TEXT, TRUNCATED } from './texts.ts';
+import type { Agent, TurnEnd } from '#server/agent/contract/agent.ts';
+import type { Profile } from '#server/agent/contract/profile.ts';
 
 const ORIGIN: Origin = { kind: 'system_trigger', name: 'subagent' };
 /** Limit for the last message in the record; the call's result contains all of it. */

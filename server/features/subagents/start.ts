@@ -1,15 +1,16 @@
 /** How a subagent starts: its model, its conversation, and the options that tools offer for both. */
 import { z } from 'zod';
-import type { Agent } from '#server/agent/agent.ts';
-import type { AgentChange, SessionContext } from '#server/agent/contract/context.ts';
+import type { SessionContext } from '#server/agent/contract/context.ts';
 import { copiedHistory } from '#server/agent/copied-history.ts';
-import type { Profile } from '#server/agent/profiles/built-in.ts';
 import { reminder } from '#server/agent/prompt/reminders.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { readContext } from '#server/journal/projections/context.ts';
 import { CALLERS_MODEL, subagentPool, type SubagentPool } from '#server/models/subagent-pool.ts';
 import { ToolInputError } from '#server/tools/tool.ts';
 import { FORK_NOTICE } from './texts.ts';
+import type { Agent } from '#server/agent/contract/agent.ts';
+import type { AgentChange } from '#server/agent/contract/config.ts';
+import type { Profile } from '#server/agent/contract/profile.ts';
 
 /** Start options that a call requests. */
 export interface WantedStart {

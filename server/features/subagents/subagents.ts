@@ -1,8 +1,6 @@
 /** Subagents: agents that work on a task for another agent, and report with their last message. */
-import type { Agent } from '#server/agent/agent.ts';
 import type { SessionContext } from '#server/agent/contract/context.ts';
 import type { Feature, LiveFeature } from '#server/agent/contract/feature.ts';
-import type { Profiles } from '#server/agent/profiles/built-in.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { readContext } from '#server/journal/projections/context.ts';
 import { event } from '#server/journal/records.ts';
@@ -18,6 +16,8 @@ import { bindSubagent, sameOptions, startModel, startOptions, type StartOptions,
 import { backgroundText, completedText, failedText, interruptedText, type SubagentFacts } from './texts.ts';
 import { createAgentTool, type AgentRequest } from './tool.ts';
 import { subagentsTranscript } from './transcript.ts';
+import type { Agent } from '#server/agent/contract/agent.ts';
+import type { Profiles } from '#server/agent/contract/profile.ts';
 
 /** The profiles and options that descriptions of subagent tools are rendered from. */
 export interface SubagentOffer {

@@ -1,7 +1,6 @@
 /** Agent: delegates a task to another agent; the call waits for it or runs it in the background. */
 import { z } from 'zod';
 import { cutText } from '#server/text/truncate.ts';
-import type { Profiles } from '#server/agent/profiles/built-in.ts';
 import { DEFAULT_SUBAGENT_PROFILE } from '#server/agent/profiles/built-in.ts';
 import { BACKGROUND_TOOLS } from '#server/tasks/background-tools.ts';
 import {
@@ -13,6 +12,7 @@ import {
   type ToolResult,
 } from '#server/tools/tool.ts';
 import { modelLines, startParameters, toldParameters, type StartOptions, type WantedStart } from './start.ts';
+import type { Profiles } from '#server/agent/contract/profile.ts';
 
 export const AGENT_TOOL = 'Agent';
 

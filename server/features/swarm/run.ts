@@ -1,7 +1,6 @@
 /** Runs the members of a swarm by their schedule, until each has ended or the call is cut short. */
-import type { Agent } from '#server/agent/agent.ts';
 import type { AgentContext, SessionContext } from '#server/agent/contract/context.ts';
-import { TurnAborted } from '#server/agent/loop/errors.ts';
+import { TurnAborted } from '#server/agent/contract/errors.ts';
 import { cutText } from '#server/text/truncate.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { event } from '#server/journal/records.ts';
@@ -11,6 +10,7 @@ import { subagentTimeoutMs } from '../subagents/settings.ts';
 import type { WantedStart } from '../subagents/start.ts';
 import { modelFactsOf, type Subagents } from '../subagents/subagents.ts';
 import { createSchedule } from './schedule.ts';
+import type { Agent } from '#server/agent/contract/agent.ts';
 
 const LABEL_CHARS = 1000;
 

@@ -1,6 +1,6 @@
 /** AgentSwarm: one task for many things, each handed to a subagent of its own. */
 import { z } from 'zod';
-import { DEFAULT_SUBAGENT_PROFILE, type Profiles } from '#server/agent/profiles/built-in.ts';
+import { DEFAULT_SUBAGENT_PROFILE } from '#server/agent/profiles/built-in.ts';
 import { cutText } from '#server/text/truncate.ts';
 import { defineTool, ToolInputError, type RunContext, type Tool, type ToolResult } from '#server/tools/tool.ts';
 import {
@@ -12,6 +12,7 @@ import {
 } from '../subagents/start.ts';
 import type { SubagentOffer } from '../subagents/subagents.ts';
 import type { Member } from './run.ts';
+import type { Profiles } from '#server/agent/contract/profile.ts';
 
 export const AGENT_SWARM = 'AgentSwarm';
 export const PLACEHOLDER = '{{item}}';

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createPromptQueue, type PromptQueue, type QueuedPrompt } from '#server/agent/scheduling/prompt-queue.ts';
+import { createPromptQueue } from '#server/agent/scheduling/prompt-queue.ts';
 import { event } from '#server/journal/records.ts';
 import { openLog, temporaryFolder, type OpenedLog } from '#support/session-logs.ts';
+import type { PromptQueue, QueuedPrompt } from '#server/agent/contract/prompts.ts';
 
 const CREATED = '2026-01-02T03:04:05.678Z';
 

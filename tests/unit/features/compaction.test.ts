@@ -1,7 +1,6 @@
 /** Compactions of a real session: what they ask the model, what becomes of its answers, what stands afterwards. */
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
-import type { AgentServices } from '#server/agent/contract/context.ts';
 import type { StoredConfig } from '#server/config/stored.ts';
 import { openSideConversation } from '#server/features/btw/btw.ts';
 import { compaction } from '#server/features/compaction/compaction.ts';
@@ -14,6 +13,7 @@ import type { TokenUsage } from '#schema/engine.ts';
 import { openAgentSession, openTalk, scriptedModel, textOf, type ModelAnswer } from '#support/agent-session.ts';
 import { manualClock } from '#support/manual-clock.ts';
 import { temporaryFolder } from '#support/session-logs.ts';
+import type { AgentServices } from '#server/agent/contract/services.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 /** Subagents below HTTP: what they may do, whose they are, how their runs end. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { builtinProfiles, type Profile } from '#server/agent/profiles/built-in.ts';
+import { builtinProfiles } from '#server/agent/profiles/built-in.ts';
 import type { Flags } from '#server/config/flags.ts';
 import type { StoredConfig } from '#server/config/stored.ts';
 import { readContext } from '#server/journal/projections/context.ts';
@@ -19,6 +19,7 @@ import {
   type ModelAnswer,
 } from '#support/agent-session.ts';
 import { temporaryFolder } from '#support/session-logs.ts';
+import type { Profile } from '#server/agent/contract/profile.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeEach(async () => {

@@ -1,13 +1,13 @@
 /** Runs the calls of one response: order, conflicts, ends. Tools are fakes, journal and batch are real. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { TurnAborted } from '#server/agent/loop/errors.ts';
+import { TurnAborted } from '#server/agent/contract/errors.ts';
 import { runToolBatch } from '#server/agent/calls/tool-batch.ts';
-import type { AgentServices } from '#server/agent/contract/context.ts';
 import type { Access, RunContext, Tool, ToolResult } from '#server/tools/tool.ts';
 import { defineTool } from '#server/tools/tool.ts';
 import { openAgentSession } from '#support/agent-session.ts';
 import { temporaryDirectory } from '#support/server.ts';
+import type { AgentServices } from '#server/agent/contract/services.ts';
 
 const file = (path: string, mode: 'read' | 'write', recursive = false): Access => ({
   kind: 'file',
