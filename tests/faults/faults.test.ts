@@ -64,6 +64,8 @@ interface Subject {
   round: number;
   /** The calls that have failed so far. */
   failed: string[];
+  /** Unfinished files that a kill has left. */
+  cutOff: Set<string>;
 }
 
 interface Action {
@@ -91,11 +93,27 @@ function answer({ body }: RecordedRequest): Script {
   return scripts[results] ?? { text: 'Done.' };
 }
 
+const approvalsSchema = z.object({ pending_approvals: z.array(z.object({ approval_id: z.string() })) });
+
+/** A call whose permission cannot be determined, because a check failed, asks even in this mode. */
+async function approveAll(session: string): Promise<void> {
+  const { data } = await api('GET', `/sessions/${session}/snapshot`);
+  for (const { approval_id } of approvalsSchema.safeParse(data).data?.pending_approvals ?? []) {
+    await api('POST', `/sessions/${session}/approvals/${approval_id}`, { decision: 'approved' });
+  }
+}
+
 async function turn({ session, round }: Subject): Promise<number> {
   // Long enough to be stored as a blob.
   const content = [{ type: 'text', text: `Prompt ${round}. ${'long '.repeat(15_000)}` }];
   const { code } = await api('POST', `/sessions/${session}/prompts`, { content, permission_mode: 'yolo' });
-  await expect.poll(async () => (await api('GET', `/sessions/${session}`)).data).toMatchObject({ busy: false });
+  await expect
+    .poll(async () => {
+      const { data } = await api('GET', `/sessions/${session}`);
+      await approveAll(session);
+      return data;
+    })
+    .toMatchObject({ busy: false });
   return code;
 }
 
@@ -165,7 +183,15 @@ async function prepare(): Promise<Subject> {
   const other = await built.newSession();
   const known: Known = { sessions: new Set([session, other]), uploads: new Set() };
   const { items } = z.object({ items: z.array(idSchema).min(1) }).parse(await built.ok('GET', '/workspaces'));
-  const subject = { known, session, other, workspace: items[0]?.id ?? '', round: 0, failed: [] };
+  const subject = {
+    known,
+    session,
+    other,
+    workspace: items[0]?.id ?? '',
+    round: 0,
+    failed: [],
+    cutOff: new Set<string>(),
+  };
   expect(await turn(subject)).toBe(0);
   expect(await upload(known, 'first')).toBe(0);
   return subject;
@@ -217,10 +243,13 @@ async function expectWhole({ what, action, subject, code, before, received }: Fa
   if (AREAS.index.test(what)) await untilIndexed(built.base.home, after);
   await built.restart('SIGKILL');
   expect([what, await viewOf(built, subject.known)]).toEqual([what, after]);
-  // A file whose removal failed may remain, and so may one that was being written at the kill.
-  const isOfFault = (path: string) => unfinishedBefore.has(path) && !subject.failed.some((call) => call.includes(path));
-  const left = (await unfinished()).filter(isOfFault);
-  expect([what, left]).toEqual([what, []]);
+  // A file whose removal failed may remain, and so may one that was being written at this kill or an earlier one.
+  const { failed, cutOff } = subject;
+  const isOfFault = (path: string) =>
+    unfinishedBefore.has(path) && !cutOff.has(path) && !failed.some((call) => call.includes(path));
+  const unfinishedAfter = await unfinished();
+  expect([what, unfinishedAfter.filter(isOfFault)]).toEqual([what, []]);
+  for (const path of unfinishedAfter) cutOff.add(path);
   subject.round += 1;
   expect([what, await action.act(subject)]).toEqual([what, 0]);
   expect([what, action.isDone(await viewOf(built, subject.known), subject)]).toEqual([what, true]);
