@@ -168,7 +168,7 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
       const left = queue
         .waiting()
         .map(({ prompt_id }) => event(id, 'prompt.aborted', { promptId: prompt_id, abortedAt }));
-      const last = features.flatMap((feature) => feature.closing?.(context) ?? []);
+      const last = features.flatMap((feature) => feature.onAgentClose?.(context) ?? []);
       return [...left, ...last, event(id, 'agent.disposed', {}, { reason })];
     },
   };

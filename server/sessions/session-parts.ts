@@ -94,7 +94,10 @@ export function openSessionParts(deps: SessionPartsDeps): SessionParts {
 
 /** Something of them runs or waits. */
 export const isAtWork = ({ agents, interactions, tasks, features }: SessionParts): boolean =>
-  !agents.idle() || interactions.pending() || tasks.running() || features.some((feature) => feature.holds?.() === true);
+  !agents.idle() ||
+  interactions.pending() ||
+  tasks.running() ||
+  features.some((feature) => feature.isBusy?.() === true);
 
 /** The features' parts in one session, in the order of the list. */
 function openFeatures(list: readonly Feature[], services: FeatureServices) {

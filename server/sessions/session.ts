@@ -128,9 +128,9 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
     activity,
     holds: () => log.held || (made !== undefined && isAtWork(made)),
     releaseTranscripts: (time) => made?.transcripts.releaseUnread(time),
-    keeps: () => made !== undefined && made.features.some((feature) => feature.keeps?.() === true),
+    keeps: () => made !== undefined && made.features.some((feature) => feature.wantsLoaded?.() === true),
     async dropped() {
-      for (const feature of made?.features ?? []) if (feature.keeps?.()) await feature.dropped?.();
+      for (const feature of made?.features ?? []) if (feature.wantsLoaded?.()) await feature.onEvict?.();
     },
     loaded: deps.loaded,
     row: deps.row,
@@ -172,7 +172,7 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
       const { disposed, message } = ends[reason];
       const [drafts] = await Promise.all([agents.close(disposed, message), tasks.close(reason)]);
       transcripts.close();
-      for (const feature of features) await feature.release?.(reason);
+      for (const feature of features) await feature.onUnload?.(reason);
       return drafts;
     },
   };

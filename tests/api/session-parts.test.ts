@@ -11,7 +11,7 @@ const counting: Feature = {
   name: 'counting',
   open({ id }) {
     opened.push(id);
-    return { release: async () => void released.push(id) };
+    return { onUnload: async () => void released.push(id) };
   },
 };
 

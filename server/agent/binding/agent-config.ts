@@ -146,10 +146,10 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
         ? [internal(id, 'agent.config', { permission, runtimeId: birth?.runtimeId ?? LOCAL_RUNTIME })]
         : []),
       ...((firstLife && birth?.records?.(id)) || []),
-      ...session.features.flatMap((feature) => feature.agentCreated?.(agent, change) ?? []),
+      ...session.features.flatMap((feature) => feature.onAgentCreated?.(agent, change) ?? []),
     ]);
     created = true;
-    const facts = session.features.map((feature) => feature.facts?.(agent));
+    const facts = session.features.map((feature) => feature.statusFields?.(agent));
     frames.facts(Object.assign({ thinkingEffort: state().config.thinkingEffort }, ...facts));
   }
 

@@ -89,7 +89,7 @@ function preflight(
     return { args, problem: `The tool "${call.name}" ${reason}. Available tools: ${names || 'none'}.` };
   }
   for (const feature of agent.session.features) {
-    const problem = feature.notYet?.(agent, tool);
+    const problem = feature.toolUnavailable?.(agent, tool);
     if (problem !== undefined) return { args, problem };
   }
   const checked = tool.check(parseArguments(call.arguments));
@@ -122,7 +122,7 @@ async function guarded(
   const earlier = admitted.map((entry) => entry.prepared);
   for (const feature of agent.session.features) {
     try {
-      const problem = await feature.guard?.(agent, {
+      const problem = await feature.beforeToolCall?.(agent, {
         ...candidate,
         turnId: turn.id,
         batch: calls,

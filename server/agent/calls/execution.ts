@@ -56,7 +56,7 @@ function endDrafts(entry: AdmittedCall, given: StoredResult, batch: Batch, agent
 /** Collects the fields and records that features add to a result; if a feature throws, the result is that error. */
 function withHooks(call: ToolCall, result: StoredResult, agent: AgentContext) {
   try {
-    const left = agent.session.features.flatMap((feature) => feature.callEnds?.(agent, call, result) ?? []);
+    const left = agent.session.features.flatMap((feature) => feature.afterToolCall?.(agent, call, result) ?? []);
     return { result, left };
   } catch (error) {
     const output = `The call ran, but what follows it failed: ${errorMessage(error)}`;

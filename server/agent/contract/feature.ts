@@ -61,13 +61,13 @@ export interface LiveFeature {
   /** Steps added to the permission chain, each before the step that it names, or before all. */
   readonly permissionSteps?: readonly AddedStep[];
   /** Called before the arguments of an active tool are checked. Returns why it cannot be called yet, or undefined. */
-  notYet?(agent: AgentContext, tool: Tool): string | undefined;
+  toolUnavailable?(agent: AgentContext, tool: Tool): string | undefined;
   /** Called before the permission check of a prepared call. Returns why the call may not run, or undefined. */
-  guard?(agent: AgentContext, call: GuardedCall): Promise<string | undefined> | string | undefined;
+  beforeToolCall?(agent: AgentContext, call: GuardedCall): Promise<string | undefined> | string | undefined;
   /** Called when an agent is first used in this process, for this change; returns records of its creation. */
-  agentCreated?(agent: AgentContext, change: AgentChange): Draft[];
+  onAgentCreated?(agent: AgentContext, change: AgentChange): Draft[];
   /** Its members of the agent's status that are published after the agent was created. */
-  facts?(agent: AgentContext): StatusFacts;
+  statusFields?(agent: AgentContext): StatusFacts;
   /**
    * Applies its members of a profile update to the main agent, after the features that precede it; claims the session
    * before it changes anything.
@@ -79,67 +79,67 @@ export interface LiveFeature {
    * Called before a user's prompt opens its turn, which waits for the returned function: the session is busy meanwhile,
    * and an abort fires the signal. Undefined, the usual result, starts the turn immediately.
    */
-  promptStarts?(
+  beforePrompt?(
     agent: AgentContext,
     prompt: StartingPrompt,
   ): ((signal: AbortSignal) => Promise<PromptStart>) | undefined;
   /** Called after a turn has started; its first step waits for the promise, which rejects when the signal fires. */
-  turnBegins?(agent: AgentContext, signal: AbortSignal): Promise<void> | undefined;
+  onTurnStart?(agent: AgentContext, signal: AbortSignal): Promise<void> | undefined;
   /**
    * Called before each step, which waits for the returned promise; the hook may replace the context. Undefined, the
    * usual result, starts the step immediately.
    */
-  stepNears?(agent: AgentContext, step: NearStep): Promise<void> | undefined;
+  beforeStep?(agent: AgentContext, step: NearStep): Promise<void> | undefined;
   /** Called after a step's request failed. Returns whether the context is too long and will be reduced. */
-  overflowed?(agent: AgentContext, failure: FailedRequest): boolean;
+  onContextOverflow?(agent: AgentContext, failure: FailedRequest): boolean;
   /** Called before the context is compacted, which waits for the returned promise. */
-  compacting?(agent: AgentContext, context: CompactedContext, signal: AbortSignal): Promise<void> | undefined;
+  beforeCompact?(agent: AgentContext, context: CompactedContext, signal: AbortSignal): Promise<void> | undefined;
   /** Called after the context was compacted. */
-  compacted?(agent: AgentContext, context: CompactedContext): void;
+  afterCompact?(agent: AgentContext, context: CompactedContext): void;
   /** Text about this feature for a summary of the agent's conversation; empty for none. */
   summary?(agent: AgentContext): string;
   /** Called when a step's head is appended: `messages` enter, `before` and `after` surround `turn.step.started`. */
-  stepBegins?(agent: AgentContext, step: StepHead): { messages?: ContextMessage[]; before?: Draft[]; after?: Draft[] };
+  onStepStart?(agent: AgentContext, step: StepHead): { messages?: ContextMessage[]; before?: Draft[]; after?: Draft[] };
   /** Input that must enter at the agent's next step: while there is any, the turn does not end as completed. */
-  input?(agent: AgentContext): TurnInput[];
+  pendingInput?(agent: AgentContext): TurnInput[];
   /**
    * Called before a turn ends as completed; returned messages make it continue for another step. Without this hook the
    * step and its turn end in one journal line, so a feature defines it only while it may object.
    */
-  mayEnd?(agent: AgentContext, turnId: number, signal: AbortSignal): Promise<ContextMessage[]>;
+  beforeTurnEnd?(agent: AgentContext, turnId: number, signal: AbortSignal): Promise<ContextMessage[]>;
   /** Called when a turn ends. Returns records before `turn.ended`, records after its `error`, and changed facts. */
-  turnEnds?(
+  onTurnEnd?(
     agent: AgentContext,
     turnId: number,
     outcome: TurnOutcome,
     ending: TurnEnding,
   ): { before?: Draft[]; after?: Draft[]; facts?: StatusFacts };
   /** Called after the calls of a step have their results. Returns whether the turn stops instead of continuing. */
-  stopsTurn?(agent: AgentContext, step: StepHead): boolean;
+  shouldStopTurn?(agent: AgentContext, step: StepHead): boolean;
   /** Called before a subagent of this agent receives its task, which waits for the returned promise. */
-  subagentStarts?(
+  beforeSubagent?(
     agent: AgentContext,
     subagent: { name: string; prompt: string },
     signal: AbortSignal,
   ): Promise<void> | undefined;
   /** Called after the subagent's run has ended, with its response to the caller. */
-  subagentEnded?(agent: AgentContext, subagent: { name: string; response: string }): void;
+  onSubagentEnd?(agent: AgentContext, subagent: { name: string; response: string }): void;
   /** Called after a tool call. Returns journal fields and records in addition to its result. */
-  callEnds?(agent: AgentContext, call: ToolCall, result: StoredResult): Pick<ToolResult, 'x' | 'records'>;
+  afterToolCall?(agent: AgentContext, call: ToolCall, result: StoredResult): Pick<ToolResult, 'x' | 'records'>;
   /** Warnings about the session for the user. */
   warnings?(): readonly SessionWarning[];
   /** Members of the snapshot that are not journaled and are lost when the process exits. */
   snapshot?(): Partial<Snapshot>;
   /** Called when the agent is closed; returns records before its `agent.disposed`. */
-  closing?(agent: AgentContext): Draft[];
+  onAgentClose?(agent: AgentContext): Draft[];
   /** Whether an operation of the feature is running, for which the session must stay loaded. */
-  holds?(): boolean;
+  isBusy?(): boolean;
   /** Whether the feature has scheduled work, for which the session stays loaded unless too many sessions do. */
-  keeps?(): boolean;
+  wantsLoaded?(): boolean;
   /** Called before the session is evicted although it has scheduled work. Never rejects. */
-  dropped?(): Promise<void>;
+  onEvict?(): Promise<void>;
   /** Called when the session is unloaded; awaited before its journal closes. */
-  release?(reason: UnloadReason): Promise<void>;
+  onUnload?(reason: UnloadReason): Promise<void>;
 }
 
 export type UnloadReason = 'exit' | 'archive' | 'idle';

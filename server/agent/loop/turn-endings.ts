@@ -49,7 +49,7 @@ export function createTurnEndings(agent: AgentContext, turn: Turn): TurnEndings 
     extra: { error?: ErrorPayload; interruptReason?: InterruptReason } = {},
     behind: Draft[] = [],
   ): Draft[] {
-    const hooks = features.map((feature) => feature.turnEnds?.(agent, turnId, outcome, { ...extra, line }) ?? {});
+    const hooks = features.map((feature) => feature.onTurnEnd?.(agent, turnId, outcome, { ...extra, line }) ?? {});
     turn.stream.changesAtEnd(Object.assign({}, ...hooks.map(({ facts }) => facts)));
     // The clock may have been set back.
     const durationMs = Math.max(0, clock.now() - startedAt);

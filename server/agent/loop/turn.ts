@@ -46,7 +46,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
   const messages = () => requestMessages(agent.state());
 
   try {
-    const begins = features.flatMap((feature) => feature.turnBegins?.(agent, signal) ?? []);
+    const begins = features.flatMap((feature) => feature.onTurnStart?.(agent, signal) ?? []);
     if (begins.length > 0) await Promise.all(begins);
     let frozen = await agent.config.freeze();
     for (let step = 1; ; step++) {
@@ -99,7 +99,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
   async function prepareStep(frozen: TurnModel): Promise<TurnModel> {
     let system: string | undefined;
     for (const feature of features) {
-      const work = feature.stepNears?.(agent, { turnId, frozen, signal });
+      const work = feature.beforeStep?.(agent, { turnId, frozen, signal });
       if (!work) continue;
       await work;
       system = await log.load(agent.state().system);
@@ -109,7 +109,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
 
   /** Whether a feature will reduce the context before the next step. */
   function overflowed(frozen: TurnModel, error: ModelError): boolean {
-    return features.some((feature) => feature.overflowed?.(agent, { turnId, frozen, error }));
+    return features.some((feature) => feature.onContextOverflow?.(agent, { turnId, frozen, error }));
   }
 
   /** Appends the head of the step as one journal line: input, reminders, `prompt.started`, `turn.step.started`. */
@@ -117,7 +117,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     const list = await log.store(newToolList());
     const told = await log.store(features.flatMap(remindersOf));
     signal.throwIfAborted();
-    const hooks = features.map((feature) => feature.stepBegins?.(agent, { turnId, step }) ?? {});
+    const hooks = features.map((feature) => feature.onStepStart?.(agent, { turnId, step }) ?? {});
     const input = [...continuation, ...featureInput(), ...turn.takeInput()];
     continuation = [];
     const declarations = told.filter(({ tools }) => tools);
@@ -141,7 +141,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
   }
 
   function featureInput(): TurnInput[] {
-    return features.flatMap((feature) => feature.input?.(agent) ?? []);
+    return features.flatMap((feature) => feature.pendingInput?.(agent) ?? []);
   }
 
   /** Whether input has to enter before the turn may end as completed. */
@@ -270,7 +270,8 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
       log.append([recorded]);
       stream.responseBooked();
       const asked = await turn.runTools(response.calls);
-      const stop = asked || features.some((feature) => feature.stopsTurn?.(agent, { turnId, step: at.step }) === true);
+      const stop =
+        asked || features.some((feature) => feature.shouldStopTurn?.(agent, { turnId, step: at.step }) === true);
       if (!stop) log.append([completed('tool_use')]);
       return stop ? completeWith([completed('end_turn')], response) : undefined;
     }
@@ -282,9 +283,9 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
   /** Ends the turn in one journal line with `drafts`, unless input has to enter first: then only the step ends. */
   async function completeWith(drafts: Draft[], { finishReason }: ModelResponse): Promise<TurnEnd | undefined> {
     const end: TurnEnd = { outcome: 'completed', ...(finishReason === 'truncated' ? { truncated: true } : {}) };
-    const asked = features.flatMap((feature) => (feature.mayEnd ? [feature.mayEnd.bind(feature)] : []));
+    const hooks = features.flatMap((feature) => (feature.beforeTurnEnd ? [feature.beforeTurnEnd.bind(feature)] : []));
     continuation.push(...turn.takeInput());
-    if (asked.length === 0 && !waits()) {
+    if (hooks.length === 0 && !waits()) {
       log.append([...drafts, ...endings.completed(drafts)]);
       return end;
     }
@@ -292,7 +293,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
     open = undefined;
     if (waits()) return undefined;
     const asking: ContextMessage[] = [];
-    for (const mayEnd of asked) asking.push(...(await mayEnd(agent, turnId, signal)));
+    for (const beforeTurnEnd of hooks) asking.push(...(await beforeTurnEnd(agent, turnId, signal)));
     const messages = await log.store(asking);
     signal.throwIfAborted();
     continuation.push(...(messages.length > 0 ? [{ messages }] : []), ...turn.takeInput());

@@ -93,7 +93,7 @@ export function createAgentTurns({ context, queue, frames, found, onIdle }: Agen
   function start(prompt: QueuedPrompt, head: Draft[]): void {
     const { id: promptId, input } = prompt;
     const asked = features.flatMap(
-      (feature) => feature.promptStarts?.(context, { id: promptId, text: input.text }) ?? [],
+      (feature) => feature.beforePrompt?.(context, { id: promptId, text: input.text }) ?? [],
     );
     if (asked.length === 0) {
       launch(promptRequest(id, prompt), head);

@@ -84,6 +84,6 @@ export const btw: Feature = {
   name: 'btw',
   open: () => ({
     reminders: (agent) => (beginsAnew(agent.state()) && isSide(agent) ? [sideReminder()] : []),
-    guard: (agent, { call }) => (isSide(agent) && !READING_TOOLS.has(call.name) ? DENIED : undefined),
+    beforeToolCall: (agent, { call }) => (isSide(agent) && !READING_TOOLS.has(call.name) ? DENIED : undefined),
   }),
 };

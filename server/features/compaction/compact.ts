@@ -37,7 +37,7 @@ export async function compact(agent: AgentContext, wanted: Compaction): Promise<
   session.changed();
   try {
     const tokens = contextSize(state());
-    for (const feature of session.features) await feature.compacting?.(agent, { trigger, tokens }, signal);
+    for (const feature of session.features) await feature.beforeCompact?.(agent, { trigger, tokens }, signal);
     signal.throwIfAborted();
     const frozen = await wanted.frozen();
     const spent = (usage: TokenUsage) =>
@@ -63,7 +63,7 @@ export async function compact(agent: AgentContext, wanted: Compaction): Promise<
     throw failure ?? signal.reason;
   }
   agent.tellFacts({});
-  for (const feature of session.features) feature.compacted?.(agent, { trigger, tokens: contextSize(state()) });
+  for (const feature of session.features) feature.afterCompact?.(agent, { trigger, tokens: contextSize(state()) });
 }
 
 /** The records that replace the context; what entered it meanwhile stays behind the summary. */

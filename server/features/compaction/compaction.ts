@@ -59,15 +59,15 @@ function open(session: SessionContext): CompactionPart {
   }
 
   return {
-    stepNears: (agent, step) => (isDue(agent, step) ? compactInTurn(agent, step) : undefined),
-    overflowed({ id, state }, { turnId, frozen, error }) {
+    beforeStep: (agent, step) => (isDue(agent, step) ? compactInTurn(agent, step) : undefined),
+    onContextOverflow({ id, state }, { turnId, frozen, error }) {
       const size = contextSize(state());
       if (!isOverflow(error, size, windowOf(frozen))) return false;
       windows.refused(frozen.model.alias, size);
       turns.set(id, { ...turnOf(id, turnId), overflowed: true });
       return true;
     },
-    turnEnds({ id }) {
+    onTurnEnd({ id }) {
       turns.delete(id);
       return {};
     },

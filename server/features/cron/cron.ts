@@ -27,13 +27,13 @@ function open(session: SessionContext, { cron: services }: FeatureServices): Liv
       tools ??= createCronTools(createCronActions(session, work.jobs));
       return tools;
     },
-    turnEnds(agent) {
+    onTurnEnd(agent) {
       if (agent.id === MAIN_AGENT && work.waits()) work.lookWhenFree();
       return {};
     },
-    keeps: work.waits,
-    dropped: work.dropped,
-    release: work.release,
+    wantsLoaded: work.waits,
+    onEvict: work.onEvict,
+    onUnload: work.onUnload,
   };
 }
 

@@ -29,9 +29,9 @@ export interface CronWork {
   /** Fires due jobs when the main agent is idle. */
   lookWhenFree(): void;
   /** Warns clients that the jobs do not fire until the session is used again. Never rejects. */
-  dropped(): Promise<void>;
+  onEvict(): Promise<void>;
   /** Stops the timer and waits for a running check. */
-  release(): Promise<void>;
+  onUnload(): Promise<void>;
 }
 
 /** Creates the scheduler of one loaded session; without jobs it sets no timer. */
@@ -154,7 +154,7 @@ export function createCronWork(session: SessionContext, { log: serverLog }: Cron
     jobs,
     waits: () => jobs.size > 0 && !rests(),
     lookWhenFree,
-    async dropped() {
+    async onEvict() {
       const message = `More sessions have scheduled jobs than are kept loaded, so those of this one do not fire until it is used again.`;
       try {
         if (!(await claimed())) return;
@@ -164,7 +164,7 @@ export function createCronWork(session: SessionContext, { log: serverLog }: Cron
         session.report(`${log.sessionId} could not be told that its jobs do not fire any more`, error);
       }
     },
-    async release() {
+    async onUnload() {
       released = true;
       callOff();
       unlisten();

@@ -39,12 +39,12 @@ function open(session: SessionContext): LiveFeature {
     return lastStep.steps === state().turn?.steps ? lastStep.veto : undefined;
   }
 
-  function stepBegins(agent: AgentContext, { turnId, step }: StepHead) {
+  function onStepStart(agent: AgentContext, { turnId, step }: StepHead) {
     if (agent.id !== MAIN_AGENT) return {};
     const goal = work.present();
     const messages = untoldCancel(state());
     if (!goal) return { messages };
-    if (step === 1) return turnBegins(goal, turnId, messages);
+    if (step === 1) return firstStep(goal, turnId, messages);
     if (beginsAnew(agent.state())) messages.push(goalReminder(goal));
     const turn = drivenTurn(state());
     if (!turn || goal.status !== 'active' || !goal.budget.tokenBudgetReached) return { messages };
@@ -56,7 +56,7 @@ function open(session: SessionContext): LiveFeature {
     return { messages, before: [blocked(goal)] };
   }
 
-  function turnBegins(goal: Goal, turnId: number, messages: ContextMessage[]) {
+  function firstStep(goal: Goal, turnId: number, messages: ContextMessage[]) {
     if (goal.status !== 'active') return { messages: [...messages, goalReminder(goal)] };
     const more = withUsage(goal, { turnsUsed: goal.turnsUsed + 1 });
     return { messages: [...messages, goalReminder(more)], before: [counted(more, turnId)] };
@@ -95,10 +95,10 @@ function open(session: SessionContext): LiveFeature {
       tools ??= createGoalTools(createGoalActions(work, session.agents.main.context));
       return tools;
     },
-    guard: (agent, { turnId }) => veto(agent, turnId),
-    stopsTurn: (agent, { turnId }) => veto(agent, turnId) !== undefined,
-    stepBegins,
-    turnEnds(agent, turnId, outcome, end) {
+    beforeToolCall: (agent, { turnId }) => veto(agent, turnId),
+    shouldStopTurn: (agent, { turnId }) => veto(agent, turnId) !== undefined,
+    onStepStart,
+    onTurnEnd(agent, turnId, outcome, end) {
       if (agent.id !== MAIN_AGENT || !(state().goal || state().cancelUntold)) return {};
       const last = foldedWith(state(), end.line, clock.now());
       return { before: goalBehind(agent, last, turnId, outcome, end), after: untoldCancelDraft(last) };
@@ -111,7 +111,7 @@ function open(session: SessionContext): LiveFeature {
       if (goal_objective !== undefined) setGoal(work, agent, goal_objective);
       if (goal_control !== undefined) controlGoal(work, agent, goal_control);
     },
-    release() {
+    onUnload() {
       work.release();
       return Promise.resolve();
     },

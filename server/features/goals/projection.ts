@@ -62,7 +62,7 @@ export const goalProjection = defineFeatureProjection<GoalState, ToldOfGoal>({
       if (agent === MAIN_AGENT) state.cancelUntold = cancelUntold || (known && state.cancelled > cancelled);
     },
   },
-  copied: ({ goal }) => (goal ? [unsent(entering(MAIN_AGENT, [notForked()], { cause: 'reminder' }))] : []),
+  onCopy: ({ goal }) => (goal ? [unsent(entering(MAIN_AGENT, [notForked()], { cause: 'reminder' }))] : []),
   settle(state, at) {
     const goal = goalAt(state, at);
     if (goal?.status !== 'active') return [];

@@ -68,7 +68,7 @@ function open(session: SessionContext, { hooks }: FeatureServices): LiveFeature 
     return blocked === undefined ? undefined : `A hook denied this call; it was not run. Reason: ${blocked}`;
   }
 
-  async function mayEnd(agent: AgentContext, turnId: number, signal: AbortSignal): Promise<ContextMessage[]> {
+  async function askBeforeTurnEnd(agent: AgentContext, turnId: number, signal: AbortSignal): Promise<ContextMessage[]> {
     if (goneOn.get(agent.id) === turnId) return [];
     const { blocked } = await runs.ask('Stop', '', { stop_hook_active: false }, signal);
     if (blocked === undefined || signal.aborted) return [];
@@ -97,14 +97,14 @@ function open(session: SessionContext, { hooks }: FeatureServices): LiveFeature 
   });
 
   return {
-    agentCreated(agent, { model, profile }) {
+    onAgentCreated(agent, { model, profile }) {
       if (agent.id === MAIN_AGENT) {
         const { config, bound } = agent.state();
         life.begin({ model: model ?? config.model, profile: profile?.name ?? bound?.profile });
       }
       return [];
     },
-    promptStarts(agent, prompt) {
+    beforePrompt(agent, prompt) {
       life.beat();
       // A text that is stored as a blob is matched after it has been loaded.
       const text = typeof prompt.text === 'string' ? prompt.text : undefined;
@@ -113,42 +113,42 @@ function open(session: SessionContext, { hooks }: FeatureServices): LiveFeature 
       return (signal) => askAboutPrompt(agent, prompt, signal);
     },
     // A turn that a prompt opened has waited already; others wait here for the SessionStart hooks.
-    turnBegins: ({ id }, signal) => (id === MAIN_AGENT && life.beginning ? life.begun(signal) : undefined),
-    guard: (_agent, call) => (hooks.wanted('PreToolUse', call.call.name) ? mayCall(call) : undefined),
-    compacting({ id }, { trigger, tokens }, signal) {
+    onTurnStart: ({ id }, signal) => (id === MAIN_AGENT && life.beginning ? life.begun(signal) : undefined),
+    beforeToolCall: (_agent, call) => (hooks.wanted('PreToolUse', call.call.name) ? mayCall(call) : undefined),
+    beforeCompact({ id }, { trigger, tokens }, signal) {
       if (!hooks.wanted('PreCompact', trigger)) return undefined;
       return askBeforeCompaction(id, { trigger, token_count: tokens }, signal);
     },
-    compacted: ({ id }, { trigger, tokens }) =>
+    afterCompact: ({ id }, { trigger, tokens }) =>
       runs.tell(id, 'PostCompact', trigger, () => ({
         match: trigger,
         fields: { trigger, estimated_token_count: tokens },
       })),
-    callEnds(agent, call, result) {
+    afterToolCall(agent, call, result) {
       tellOfCall(agent, call, result);
       return {};
     },
-    get mayEnd() {
-      return hooks.wanted('Stop') ? mayEnd : undefined;
+    get beforeTurnEnd() {
+      return hooks.wanted('Stop') ? askBeforeTurnEnd : undefined;
     },
-    stepBegins({ id }) {
+    onStepStart({ id }) {
       const draft = untold.get(id);
       if (!draft) return {};
       untold.delete(id);
       return { before: [draft] };
     },
-    turnEnds({ id }) {
+    onTurnEnd({ id }) {
       goneOn.delete(id);
       untold.delete(id);
       return {};
     },
-    subagentStarts(_agent, { name, prompt }, signal) {
+    beforeSubagent(_agent, { name, prompt }, signal) {
       if (!hooks.wanted('SubagentStart', name)) return undefined;
       return runs.ask('SubagentStart', name, { agent_name: name, prompt }, signal).then(() => undefined);
     },
-    subagentEnded: (agent, { name, response }) =>
+    onSubagentEnd: (agent, { name, response }) =>
       runs.tell(agent.id, 'SubagentStop', name, () => ({ match: name, fields: { agent_name: name, response } })),
-    async release(reason) {
+    async onUnload(reason) {
       await runs.close();
       await life.end(reason);
     },

@@ -101,13 +101,13 @@ function open(session: SessionContext, services: FeatureServices): SessionMcp {
   return {
     workspace,
     tools: () => offered().tools,
-    turnBegins(_agent, signal) {
+    onTurnStart(_agent, signal) {
       if (!own) return begin(signal);
       publishWarnings();
       return undefined;
     },
     warnings,
-    async release() {
+    async onUnload() {
       stop();
       await release();
     },

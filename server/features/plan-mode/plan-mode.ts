@@ -92,11 +92,11 @@ function open(session: SessionContext): LiveFeature {
       return made;
     },
 
-    agentCreated({ id }) {
+    onAgentCreated({ id }) {
       const isNew = id === MAIN_AGENT && !log.state.status.agents.has(id);
       return isNew && session.config.effective().defaultPlanMode ? enter(id, 'default').records : [];
     },
-    facts: ({ id }) => (state(id).active ? { planMode: true } : {}),
+    statusFields: ({ id }) => (state(id).active ? { planMode: true } : {}),
 
     async configure(agent, { plan_mode: wanted }) {
       const { id } = agent;
@@ -117,7 +117,7 @@ function open(session: SessionContext): LiveFeature {
       return [planReminder(form, file.path)];
     },
 
-    guard(agent, guarded) {
+    beforeToolCall(agent, guarded) {
       const file = openFile(agent.id);
       const { name } = guarded.call;
       const effects = effectsOf(guarded);

@@ -62,7 +62,7 @@ export async function runSubagent(prompt: string, deps: RunDeps): Promise<{ end:
     contextTokens: contextSize(child.context.state()),
   };
   session.log.append([endDraft(caller.id, child.id, end, text, facts), ...(deps.finish?.(taskEnd) ?? [])]);
-  for (const feature of session.features) feature.subagentEnded?.(caller, { name, response: text });
+  for (const feature of session.features) feature.onSubagentEnd?.(caller, { name, response: text });
   return { end, taskEnd };
 }
 
@@ -87,7 +87,7 @@ async function turns(prompt: string, deps: RunDeps): Promise<RunEnd> {
   const first = countersOf(session.log.state.counters, child.id).nextTurnId;
   const { reach, repositoryOf } = session.services;
   const { runtime, cwd } = reach(session);
-  for (const feature of session.features) await feature.subagentStarts?.(deps.caller, { name, prompt }, signal);
+  for (const feature of session.features) await feature.beforeSubagent?.(deps.caller, { name, prompt }, signal);
   const prefix = (await profile?.taskContext?.({ runtime, repositoryOf, cwd })) ?? '';
   const text = prefix ? `${prefix}\n\n${prompt}` : prompt;
   for (let attempt = 0; ; attempt += 1) {

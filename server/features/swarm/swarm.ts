@@ -55,11 +55,11 @@ function open(session: SessionContext): LiveFeature {
       return told.tools;
     },
 
-    guard: (agent, call) => (refused(agent, call) ? ALONE : undefined),
+    beforeToolCall: (agent, call) => (refused(agent, call) ? ALONE : undefined),
 
     reminders: ({ id, state }) => (id === MAIN_AGENT ? swarmReminders(state(), trigger(id)) : []),
 
-    facts: ({ id }) => (trigger(id) ? { swarmMode: true } : {}),
+    statusFields: ({ id }) => (trigger(id) ? { swarmMode: true } : {}),
 
     async configure(agent, { swarm_mode: wanted }) {
       const { id } = agent;
@@ -75,7 +75,7 @@ function open(session: SessionContext): LiveFeature {
       agent.tellFacts({ swarmMode: wanted });
     },
 
-    turnEnds({ id }) {
+    onTurnEnd({ id }) {
       if (!endsWithTurn(trigger(id))) return {};
       return { before: [internal(id, 'swarm.left', {})], facts: { swarmMode: false } };
     },

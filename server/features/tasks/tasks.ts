@@ -1,6 +1,6 @@
 /** Background tasks: the agent's tools for them, and notifications of their ends. */
 import type { AgentContext, SessionContext, TurnInput, TurnRequest } from '#server/agent/contract/context.ts';
-import type { Feature } from '#server/agent/contract/feature.ts';
+import type { Feature, LiveFeature } from '#server/agent/contract/feature.ts';
 import { reminder } from '#server/agent/prompt/reminders.ts';
 import { beginsAnew } from '#server/journal/projections/context.ts';
 import { runningTasks, type KnownTask } from '#server/journal/projections/tasks.ts';
@@ -34,7 +34,7 @@ function stillRunning(running: readonly KnownTask[]): ContextMessage {
   return reminder('background_task_status', text);
 }
 
-function open(session: SessionContext) {
+function open(session: SessionContext): LiveFeature {
   const { log } = session;
   const tools = new Map<string, { all: readonly Tool[]; withoutWait: readonly Tool[] }>();
 
@@ -53,17 +53,17 @@ function open(session: SessionContext) {
   });
 
   return {
-    tools(agent: AgentContext) {
+    tools(agent) {
       const made = tools.get(agent.id) ?? makeTools(agent);
       tools.set(agent.id, made);
       return session.config.resolveFlags().wait_for ? made.all : made.withoutWait;
     },
-    reminders(agent: AgentContext) {
+    reminders(agent) {
       const running = beginsAnew(agent.state()) ? runningTasks(log.state.tasks) : [];
       const own = running.filter((task) => task.agent === agent.id);
       return own.length === 0 ? [] : [stillRunning(own)];
     },
-    input: (agent: AgentContext) => untoldTasks(log.state, agent.id).map(inputOf),
+    pendingInput: (agent) => untoldTasks(log.state, agent.id).map(inputOf),
   };
 }
 

@@ -40,18 +40,18 @@ function open(session: SessionContext): LiveFeature {
 
   return {
     tools: (agent) => (config.resolveFlags()['tool-select'] && (turns.get(agent.id) ?? takes(agent)) ? on : off),
-    turnBegins({ id }) {
+    onTurnStart({ id }) {
       due.add(id);
       return undefined;
     },
-    stepNears({ id }, { frozen }) {
+    beforeStep({ id }, { frozen }) {
       turns.set(id, takesSchemas(frozen.model));
       return undefined;
     },
-    compacted({ id }) {
+    afterCompact({ id }) {
       due.add(id);
     },
-    turnEnds({ id }) {
+    onTurnEnd({ id }) {
       turns.delete(id);
       due.delete(id);
       return {};
@@ -62,7 +62,7 @@ function open(session: SessionContext): LiveFeature {
       const announcement = due.delete(agent.id) ? announced(loadable(agent), told) : [];
       return [...announcement, ...declaration(loadable(agent), told)];
     },
-    notYet(agent, { name, deferred }) {
+    toolUnavailable(agent, { name, deferred }) {
       if (!deferred || !agent.tools().loadsDeferred || toldTools(agent.state().entries).loaded.has(name))
         return undefined;
       return `The tool "${name}" is not loaded. Call ${SELECT_TOOLS} with its name first; it can be called in the response after that.`;

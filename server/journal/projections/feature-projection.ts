@@ -18,7 +18,7 @@ export interface FeatureFold<State, Saved> {
     restore(state: State, agent: string, saved: Saved): void;
   };
   /** What the copy of a session is told of it, asked in front of its `forked`: what follows is no part of the original. */
-  copied?(state: State): Draft[];
+  onCopy?(state: State): Draft[];
   /** Records that close what a dead process left open of it; `at` is the time of the last line, in ms. */
   settle?(state: State, at: number): CompleteDraft[];
   /** The same of an agent's open turn; the records precede its `turn.ended`. */
@@ -74,7 +74,7 @@ export function defineFeatureProjection<State, Saved = undefined>(
     apply: (folds, record, t) => fold.apply(of(folds), record, t),
     checkpoint: (folds, agent) => undo?.checkpoint(of(folds), agent),
     restore: (folds, agent, saved) => undo?.restore(of(folds), agent, saved as Saved),
-    copied: (folds) => fold.copied?.(of(folds)) ?? [],
+    copied: (folds) => fold.onCopy?.(of(folds)) ?? [],
     settle: (folds, at) => fold.settle?.(of(folds), at) ?? [],
     settleTurn: (folds, agent) => fold.settleTurn?.(of(folds), agent) ?? [],
     wakes: (folds) => fold.wakes?.(of(folds)) ?? false,

@@ -72,7 +72,7 @@ describe('a step', () => {
       feature(
         {
           reminders: () => [says(`${name} reminds`)],
-          stepBegins: (agent, { step }) => ({
+          onStepStart: (agent, { step }) => ({
             messages: [says(`${name} at ${step}`)],
             before: [mark(agent, `${name} before`)],
             after: [mark(agent, `${name} after`)],
@@ -128,7 +128,7 @@ describe('a step', () => {
     let left = 2;
     const asked: number[] = [];
     const more = feature({
-      async mayEnd(_agent, turnId) {
+      async beforeTurnEnd(_agent, turnId) {
         asked.push(turnId);
         return left-- > 0 ? [says(`go on, ${left} left`)] : [];
       },
@@ -146,7 +146,7 @@ describe('a step', () => {
   it('that a feature requests is not run when the turn is aborted meanwhile', async () => {
     let cancel = () => {};
     const stop = feature({
-      async mayEnd() {
+      async beforeTurnEnd() {
         cancel();
         return [says('never')];
       },
@@ -172,7 +172,7 @@ describe('a step', () => {
 
 describe('the end of a turn', () => {
   const around = feature({
-    turnEnds: (agent, turnId, outcome) => ({
+    onTurnEnd: (agent, turnId, outcome) => ({
       before: [mark(agent, `before ${turnId} ${outcome}`)],
       after: [mark(agent, 'after')],
     }),
@@ -243,8 +243,8 @@ function held(answer: string) {
 it('a feature stops a turn whose calls have their results, and receives the outcome before it is folded', async () => {
   const endings: unknown[] = [];
   const stops = feature({
-    stopsTurn: (_agent, { step }) => step === 2,
-    turnEnds(_agent, _turnId, outcome, { error, interruptReason, line }) {
+    shouldStopTurn: (_agent, { step }) => step === 2,
+    onTurnEnd(_agent, _turnId, outcome, { error, interruptReason, line }) {
       endings.push([outcome, error?.code, interruptReason, line.map(({ type }) => type)]);
       return {};
     },
@@ -272,7 +272,7 @@ describe('an agent that several features woke in a turn', () => {
   it('runs a turn for the first callback that returns one, and drops the others', async () => {
     const woken: string[] = [];
     const wakes = feature({
-      turnEnds(agent, turnId) {
+      onTurnEnd(agent, turnId) {
         if (turnId > 0) return {};
         agent.wake(() => void woken.push('nothing'));
         agent.wake(() => opening('first'));
@@ -320,7 +320,7 @@ describe('a call', () => {
     const noting = (name: string, file: string): Feature =>
       feature(
         {
-          callEnds: (agent, { id }, { output }) => ({
+          afterToolCall: (agent, { id }, { output }) => ({
             records: [mark(agent, `${name}: ${id} gave ${String(output)}`)],
             ...(name === 'a' ? { x: { note: file } } : { x: { agentsMd: [file] } }),
           }),
@@ -344,14 +344,14 @@ describe('a call', () => {
   it('may be refused by a guard, before the permission check; the guard receives the admitted calls', async () => {
     const seen: [string, number, number][] = [];
     const guard = feature({
-      guard(_agent, { call: { id }, admitted, turnId }) {
+      beforeToolCall(_agent, { call: { id }, admitted, turnId }) {
         seen.push([id, admitted.length, turnId]);
         return id === 'call b' ? 'not b' : undefined;
       },
     });
     const decided: string[] = [];
     const talk = await talkWith(
-      [guard, feature({ guard: async () => undefined }, 'other')],
+      [guard, feature({ beforeToolCall: async () => undefined }, 'other')],
       [{ calls: [call('a'), call('b'), call('c')] }, done],
       {
         services: {
@@ -379,11 +379,11 @@ describe('a call', () => {
 
   it('does not run when a guard throws, and its result is an error when a later hook throws', async () => {
     const failing = feature({
-      guard(_agent, { call: { id } }) {
+      beforeToolCall(_agent, { call: { id } }) {
         if (id === 'call a') throw new Error('guard is broken');
         return undefined;
       },
-      callEnds(_agent, { id }) {
+      afterToolCall(_agent, { id }) {
         if (id === 'call b') throw new Error('hook is broken');
         return {};
       },
@@ -504,7 +504,7 @@ describe('tools', () => {
     const extra: Tool = { ...echo, name: 'Extra' };
     const more = feature({
       tools: () => (on ? [extra] : []),
-      callEnds: () => {
+      afterToolCall: () => {
         on = !on;
         return {};
       },
@@ -542,8 +542,8 @@ describe('tools', () => {
 describe('the lifetime of an agent', () => {
   it('has records of features after its creation and before its end', async () => {
     const life = feature({
-      agentCreated: (agent) => [mark(agent, 'born')],
-      closing: (agent) => [mark(agent, 'closing')],
+      onAgentCreated: (agent) => [mark(agent, 'born')],
+      onAgentClose: (agent) => [mark(agent, 'closing')],
     });
     const talk = await talkWith([life]);
     await talk.turn('go');
@@ -567,7 +567,7 @@ describe('the lifetime of an agent', () => {
       }),
     });
     const talk = await talkWith(
-      [feature({ facts: () => ({ planMode: true }) })],
+      [feature({ statusFields: () => ({ planMode: true }) })],
       [{ calls: [{ id: 'call', name: 'Swarm', args: {} }] }, done],
       { tools: [tool] },
     );
@@ -585,8 +585,8 @@ describe('the lifetime of an agent', () => {
     let holds = true;
     const order: string[] = [];
     const keeper = feature({
-      holds: () => holds,
-      async release(reason) {
+      isBusy: () => holds,
+      async onUnload(reason) {
         await new Promise((resolve) => setImmediate(resolve));
         order.push(reason);
       },
@@ -674,7 +674,7 @@ describe('a request', () => {
   it('that arrives when the turn has just ended opens the next one', async () => {
     let asked = 0;
     const again = feature({
-      turnEnds(agent) {
+      onTurnEnd(agent) {
         if (asked++ === 0) agent.request(request('once more'));
         return {};
       },
@@ -692,7 +692,7 @@ describe('a request', () => {
   it('that arrives while a prompt waits enters the turn of that prompt', async () => {
     const first = held('One.');
     const again = feature({
-      turnEnds(agent, turnId) {
+      onTurnEnd(agent, turnId) {
         if (turnId === 0) agent.request(request('once more'));
         return {};
       },
@@ -761,7 +761,7 @@ describe('a prompt that a feature processes first', () => {
     let say: (answer: PromptStart | Error) => void = () => {};
     const signals: AbortSignal[] = [];
     const live: LiveFeature = {
-      promptStarts: () => (signal) => {
+      beforePrompt: () => (signal) => {
         signals.push(signal);
         return new Promise((resolve, reject) => {
           say = (answer) => (answer instanceof Error ? reject(answer) : resolve(answer));
@@ -882,7 +882,7 @@ describe('the fold of a feature', () => {
       swarm_mode: counts.of(state.features).get('main') === 2,
       plan_mode: config.effective().defaultPlanMode,
     }),
-    open: () => ({ stepBegins: (agent) => ({ before: [mark(agent, 'counted')] }) }),
+    open: () => ({ onStepStart: (agent) => ({ before: [mark(agent, 'counted')] }) }),
   };
 
   it('is read by status and tools, and is equal after a load', async () => {

@@ -139,7 +139,7 @@ it('continues a turn that is about to end: features were called before its end',
   const slow: Feature = {
     name: 'slow',
     open: () => ({
-      async mayEnd() {
+      async beforeTurnEnd() {
         asked();
         await go;
         return [];

@@ -161,7 +161,7 @@ it('goes on behind a prompt that was refused, and with nothing that other featur
   const refusing: Feature = {
     name: 'refusing',
     open: () => ({
-      promptStarts: (_agent, { id }) => (id === 'p1' ? () => Promise.resolve({ refused: true }) : undefined),
+      beforePrompt: (_agent, { id }) => (id === 'p1' ? () => Promise.resolve({ refused: true }) : undefined),
     }),
   };
   const talk = await talkWith([first.script, ...complete], { features: [refusing, goals] });

@@ -83,7 +83,7 @@ it('is entered with the main agent where the configuration says so, once and for
   expect(talk.reader.status().plan_mode).toBe(true);
   const { features } = talk.session.context;
   const other = Object.assign(Object.create(talk.main.context), { id: 'agent-0' });
-  expect(features.flatMap((feature) => feature.agentCreated?.(other, {}) ?? [])).toEqual([]);
+  expect(features.flatMap((feature) => feature.onAgentCreated?.(other, {}) ?? [])).toEqual([]);
   talk.log.append([internal('main', 'plan.left', { how: 'cancel' })]);
   await talk.close();
   const again = await planning([done], { config });
@@ -250,7 +250,7 @@ describe('a call by what its tool and the call declare', () => {
         const tool = madeUp(effects, accesses);
         const checked = tool.check({});
         if ('problem' in checked) throw new Error(checked.problem);
-        return live.guard?.(agent, {
+        return live.beforeToolCall?.(agent, {
           call: { id: 'c', name: tool.name, arguments: '{}' },
           tool,
           prepared: await checked.prepare(agent.environment()),
@@ -300,7 +300,7 @@ it('costs a turn without it nothing: no state, no reminder, no wait', async () =
     run: async () => ({ output: '' }),
   };
   expect(
-    live.guard?.(talk.main.context, {
+    live.beforeToolCall?.(talk.main.context, {
       call,
       tool,
       prepared,
