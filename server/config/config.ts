@@ -63,11 +63,12 @@ export interface Config {
   permissionRules(): readonly PermissionRuleConfig[] | undefined;
   /** The config object of the wire, secrets masked. */
   publicView(): ConfigObject;
-  /** Merges a partial config object and writes the file. Throws 40001 for everything that stops it. */
+  /** Merges a partial config object and writes the file. Throws `validation.failed` for everything that stops it. */
   patch(body: ConfigPatch, by?: Caller): Promise<ConfigObject>;
   /**
    * Edits the file: `change` runs alone among the servers of the home, on what the file holds at that moment; what it
-   * throws leaves all as it was. Nothing changed writes nothing. Throws 50003 when the file cannot be read or written.
+   * throws leaves all as it was. Nothing changed writes nothing. Throws `persistence.failure` when the file cannot be
+   * read or written.
    */
   update<Result>(change: (draft: ConfigDraft) => Result, by?: Caller): Promise<Result>;
   /** Looks at the file now instead of when the watcher says so. */

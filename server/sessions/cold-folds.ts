@@ -12,8 +12,8 @@ const KEPT_BYTES = 64 * 1024 * 1024;
 
 export interface ColdFolds {
   /**
-   * The session's fold with everything that was in the file when this was called; 50001 when the journal is damaged. It
-   * is shared and read on later: take from it what is wanted without an await in between.
+   * The session's fold with everything that was in the file when this was called; `internal.error` when the journal is
+   * damaged. It is shared and read on later: take from it what is wanted without an await in between.
    */
   read(sessionId: string, dir: string): Promise<ColdFold>;
   /**

@@ -3,9 +3,12 @@ import type { LiveSessions } from './live-sessions.ts';
 
 export interface ConversationActions {
   abortTurn(id: string): Promise<{ aborted: true }>;
-  /** Aborts a prompt; `at_seq` is the watermark at acceptance. Throws 40401, 40402 or 40903. */
+  /**
+   * Aborts a prompt; `at_seq` is the watermark at acceptance. Throws `session.not_found`, `prompt.not_found` or
+   * `prompt.already_completed`.
+   */
   abort(id: string, promptId: string): Promise<{ aborted: true; at_seq: number }>;
-  /** Puts waiting prompts into the turn that runs. Throws 40401, 40402 or 40901. */
+  /** Puts waiting prompts into the turn that runs. Throws `session.not_found`, `prompt.not_found` or `session.busy`. */
   steer(id: string, promptIds: readonly string[]): Promise<void>;
 }
 

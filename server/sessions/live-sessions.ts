@@ -38,8 +38,8 @@ const UNREAD_TRANSCRIPTS_MS = 3 * 60 * 1000;
 export interface SessionResource {
   holds(sessionId: string): boolean;
   /**
-   * The session is unloaded; awaited before its journal closes. Not called where that only follows a failed write: the next
-   * use loads the session again. Absent for a resource that outlives any unloading.
+   * The session is unloaded; awaited before its journal closes. Not called where that only follows a failed write: the
+   * next use loads the session again. Absent for a resource that outlives any unloading.
    */
   release?(sessionId: string, reason: UnloadReason): Promise<void>;
 }
@@ -84,24 +84,33 @@ export interface LiveSessions extends Omit<LiveCache<LiveSession>, 'add' | 'use'
   directory(row: Pick<SessionHeader, 'id' | 'workspaceId'>): string;
   /** Loads the code that the first session and the first copy load otherwise. */
   preload(): Promise<void>;
-  /** Throws 40001 while the models configured for subagents cannot be used, and the session is not loaded yet. */
+  /**
+   * Throws `validation.failed` while the models configured for subagents cannot be used, and the session is not loaded
+   * yet.
+   */
   use: LiveCache<LiveSession>['use'];
   /** As `use`, for those who only want it loaded, whatever the configuration says: nothing keeps it so. */
   open(id: string): Promise<LiveSession>;
   /** As `use`, of a session that is loaded; undefined of one that is not. */
   ifLoaded<T>(id: string, work: (session: LiveSession) => T | Promise<T>): Promise<T | undefined>;
-  /** Writes a new session, tells of it and keeps it live. Throws 50003, and then nothing is left of it. */
+  /**
+   * Writes a new session, tells of it and keeps it live. Throws `persistence.failure`, and then nothing is left of it.
+   */
   create(row: SessionHeader): Promise<LiveSession>;
   /**
-   * Makes a session that begins as a copy of another; to be called in the other's turn. It is loaded where what it folds to
-   * is known or has to be. Throws 40901 while a turn runs there, 50001 of a damaged journal that it folds, 50003.
+   * Makes a session that begins as a copy of another; to be called in the other's turn. It is loaded where what it
+   * folds to is known or has to be. Throws `session.busy` while a turn runs there, `internal.error` of a damaged
+   * journal that it folds, `persistence.failure`.
    */
   fork(source: SessionHeader, wanted: WantedCopy): Promise<Session>;
-  /** Stores facts of the cold view, of a live or a cold session. Throws 50003, and then nothing has changed. */
+  /**
+   * Stores facts of the cold view, of a live or a cold session. Throws `persistence.failure`, and then nothing has
+   * changed.
+   */
   patch(id: string, change: (header: SessionHeader) => Partial<ColdChange>): Promise<void>;
   /** Stores what the journal of a live session tells; its file follows within seconds. */
   persist(id: string): void;
-  /** All that a live session has to write is on the disk; a cold one has nothing. Throws 50003. */
+  /** All that a live session has to write is on the disk; a cold one has nothing. Throws `persistence.failure`. */
   flush(id: string): Promise<void>;
 }
 
@@ -175,7 +184,9 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     projections,
   });
 
-  /** Unloads a session that became read-only, after its turns have ended: its next use loads it, and may write again. */
+  /**
+   * Unloads a session that became read-only, after its turns have ended: its next use loads it, and may write again.
+   */
   async function unloadFailed(id: string): Promise<void> {
     try {
       await live.inTurn(id, async () => {
@@ -186,7 +197,9 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     }
   }
 
-  /** What makes sessions of their journals. Nothing before the first one needs the code of sessions and their agents. */
+  /**
+   * What makes sessions of their journals. Nothing before the first one needs the code of sessions and their agents.
+   */
   const engine = loadOnce(async () => {
     const [{ createLiveSession }, { createSessionLog, openSessionLog }, { createSessionCopies }, loaded] =
       await Promise.all([

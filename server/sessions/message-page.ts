@@ -53,7 +53,7 @@ export async function contextMessages(
   return { items: await readMessages(places.slice(-page_size).toReversed()), has_more: places.length > page_size };
 }
 
-/** Throws 40403. */
+/** Throws `message.not_found`. */
 export async function findMessage({ id, state, readMessages }: MessageSource, messageId: string): Promise<Message> {
   const [message] = await readMessages([placeOfMessage(state.messages, messageId)]);
   if (!message) throw new ServiceError('message.not_found', `message ${messageId} does not exist in session ${id}`);

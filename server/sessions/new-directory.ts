@@ -11,7 +11,7 @@ export interface WantedDirectory {
 
 /**
  * The directory that the request names: by a workspace that exists, by its path, or by both when they agree. Throws
- * 40001, 40410 and 40409.
+ * `validation.failed`, `workspace.not_found` and `fs.path_not_found`.
  */
 export async function newSessionDirectory(request: WantedDirectory, workspaces: Workspaces): Promise<string> {
   const cwd = await namedDirectory(request, workspaces);

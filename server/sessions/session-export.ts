@@ -50,7 +50,7 @@ interface Entry {
   from: string | Buffer;
 }
 
-/** A live session is flushed first, a cold one is not loaded. Throws 40401. */
+/** A live session is flushed first, a cold one is not loaded. Throws `session.not_found`. */
 export function createSessionExport({ home, version, live, index, clock }: SessionExportDeps): ExportSession {
   async function entriesOf(row: SessionHeader, { web_log, desktop }: ExportRequest): Promise<Entry[]> {
     const folder = live.directory(row);

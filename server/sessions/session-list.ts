@@ -19,7 +19,7 @@ export interface SessionListQuery {
 export interface SessionListDeps {
   index: Pick<SessionIndex, 'ready' | 'list'>;
   workspaces: {
-    /** All ids of the workspace; throws 40410 when it is not registered. */
+    /** All ids of the workspace; throws `workspace.not_found` when it is not registered. */
     aliases(id: string): Promise<string[]>;
   };
   /** Sessions of this process that are busy now. */
@@ -39,8 +39,8 @@ const archivedOf = ({ archived_only, include_archive }: SessionListQuery): PageQ
 };
 
 /**
- * Rows newest first. Without `page_size` and `archived_only` everything that matches, `hasMore` false. Throws 40410
- * when `workspace_id` is not registered.
+ * Rows newest first. Without `page_size` and `archived_only` everything that matches, `hasMore` false. Throws
+ * `workspace.not_found` when `workspace_id` is not registered.
  */
 export async function listSessions(query: SessionListQuery, deps: SessionListDeps): Promise<SessionPage> {
   const { workspace_id, page_size, busy } = query;

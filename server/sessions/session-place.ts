@@ -16,7 +16,10 @@ export interface SessionPlaceDeps {
   index: Pick<SessionIndex, 'ready' | 'stored'>;
 }
 
-/** It has everything that was in the journal when it was asked for. Throws 40401, 50001 of a damaged journal. */
+/**
+ * It has everything that was in the journal when it was asked for. Throws `session.not_found`, `internal.error` of a
+ * damaged journal.
+ */
 export function createReadFrom({ live, folds, index }: SessionPlaceDeps): (id: string) => Promise<ReadFrom> {
   function storedHeader(id: string): StoredHeader {
     const stored = index.stored(id);

@@ -15,7 +15,10 @@ import {
 
 export type SessionReadsDeps = ViewConfiguration & SessionPlaceDeps;
 
-/** Answers from everything that was in the journal when it was called. Throws 40401, 50001 of a damaged journal. */
+/**
+ * Answers from everything that was in the journal when it was called. Throws `session.not_found`, `internal.error` of a
+ * damaged journal.
+ */
 export type ReadSession = (id: string) => Promise<SessionReader>;
 
 export function createSessionReads(deps: SessionReadsDeps): ReadSession {

@@ -1,4 +1,6 @@
-/** The event streams of sessions, as clients follow them: of loaded ones from their logs, of cold ones from the files. */
+/**
+ * The event streams of sessions, as clients follow them: of loaded ones from their logs, of cold ones from the files.
+ */
 import type { StreamPosition } from '#server/events/frame.ts';
 import type { StreamSource } from '#server/events/stream-source.ts';
 import { lockOwner } from '#server/journal/lock.ts';
@@ -12,7 +14,7 @@ export interface SessionStreamsDeps {
   index: SessionIndex;
   live: LiveSessions;
   holder: LeaseHolder;
-  /** Throws 40401. */
+  /** Throws `session.not_found`. */
   rowOf(id: string): SessionHeader;
 }
 

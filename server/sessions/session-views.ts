@@ -76,7 +76,7 @@ export interface SessionReader {
   messages(query: MessageQuery): Promise<MessagePage>;
   /** The newest that the model still sees, newest first. */
   contextMessages(pageSize?: number): Promise<MessagePage>;
-  /** Throws 40403. */
+  /** Throws `message.not_found`. */
   message(id: string): Promise<Message>;
   runtime(): RuntimeBinding;
   warnings(): SessionWarning[];

@@ -44,7 +44,7 @@ export interface LiveSession
   newPromptId(): string;
   /** `session.meta.updated` of an accepted prompt; the first one also names an untitled session. */
   promptAccepted(text: string): Draft[];
-  /** Stores a custom title as sent; the lock must be held. Throws 50003. */
+  /** Stores a custom title as sent; the lock must be held. Throws `persistence.failure`. */
   rename(title: string): void;
   /** Ends what runs; returns the records of the agents' ends, for the journal's last line. */
   end(reason: UnloadReason): Promise<Draft[]>;

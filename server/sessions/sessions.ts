@@ -79,33 +79,45 @@ export interface SessionDirectory extends WorkDirectory {
 
 export interface Sessions extends ConversationActions {
   create(request: CreateSession): Promise<Session>;
-  /** Does not load. Throws 40401. */
+  /** Does not load. Throws `session.not_found`. */
   get(id: string): Promise<Session>;
-  /** Throws 40401. */
+  /** Throws `session.not_found`. */
   assertExists(id: string): Promise<void>;
   list(query: SessionListQuery): Promise<{ items: Session[]; has_more: boolean }>;
-  /** For what only reads: does not load, and changes nothing. Throws 40401, and 50001 of a damaged journal. */
+  /**
+   * For what only reads: does not load, and changes nothing. Throws `session.not_found`, and `internal.error` of a
+   * damaged journal.
+   */
   read: ReadSession;
   /** The same of its transcripts. */
   transcript: ReadTranscripts;
-  /** For what changes something: loads the session and keeps it loaded until the work is done. Throws 40401, 50001. */
+  /**
+   * For what changes something: loads the session and keeps it loaded until the work is done. Throws
+   * `session.not_found`, `internal.error`.
+   */
   use: LiveSessions['use'];
-  /** Where its file actions work; loads it. Throws 40401, 50001. */
+  /** Where its file actions work; loads it. Throws `session.not_found`, `internal.error`. */
   workDirectory(id: string): Promise<SessionDirectory>;
-  /** As `use`, of a session that is loaded; undefined of one that is not. Throws 40401. */
+  /** As `use`, of a session that is loaded; undefined of one that is not. Throws `session.not_found`. */
   ifLoaded: LiveSessions['ifLoaded'];
   /** As `ifLoaded`, of the session created last of those that are loaded. */
   ifAnyLoaded<T>(work: (session: LiveSession) => T | Promise<T>): Promise<T | undefined>;
   /** `by` is the client, which a change of the permission mode is recorded with. */
   submit(id: string, body: SubmitPrompt, by?: Caller): Promise<Prompt>;
   updateProfile(id: string, body: ProfileUpdate, by?: Caller): Promise<Session>;
-  /** The runtime that the main agent works on from its next call on. Throws 40401, 40420, 40901, 50003. */
+  /**
+   * The runtime that the main agent works on from its next call on. Throws `session.not_found`, `runtime.not_found`,
+   * `session.busy`, `persistence.failure`.
+   */
   switchRuntime(id: string, runtimeId: string): Promise<RuntimeBinding>;
-  /** A new session that begins as this one is. Throws 40401, 40901, 50001, 50003. */
+  /**
+   * A new session that begins as this one is. Throws `session.not_found`, `session.busy`, `internal.error`,
+   * `persistence.failure`.
+   */
   fork(id: string, request: CopyRequest): Promise<Session>;
   /** The same, listed as a child of it. */
   createChild(id: string, request: CopyRequest): Promise<Session>;
-  /** Its children that are not archived. Throws 40401. */
+  /** Its children that are not archived. Throws `session.not_found`. */
   children(id: string, query: ChildrenQuery): Promise<{ items: Session[]; has_more: boolean }>;
   archive(id: string): Promise<{ archived: true }>;
   export: ExportSession;

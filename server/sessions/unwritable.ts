@@ -1,4 +1,4 @@
-/** 50003 of a session, as its clients are told. */
+/** `persistence.failure` of a session, as its clients are told. */
 import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
 import { errorCode } from '#server/errors/errno.ts';
 

@@ -23,7 +23,10 @@ export interface ProfileDeps {
   by?: Caller | undefined;
 }
 
-/** Applies the update member by member; what was stored before a failure stays. Throws 40001, 40901 and 50003. */
+/**
+ * Applies the update member by member; what was stored before a failure stays. Throws `validation.failed`,
+ * `session.busy` and `persistence.failure`.
+ */
 export async function updateProfile(
   session: LiveSession,
   body: ProfileUpdate,

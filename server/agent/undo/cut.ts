@@ -12,7 +12,8 @@ export interface Cut {
 
 /**
  * Takes the last `count` messages of the user's, with everything behind them and what belongs to the oldest of them
- * directly in front of it. What a compaction has passed cannot be taken back. Throws 40911, and says how many could be.
+ * directly in front of it. What a compaction has passed cannot be taken back. Throws `session.undo_unavailable`, and
+ * says how many could be.
  */
 export function cutOf({ entries, barrier }: Pick<ContextState, 'entries' | 'barrier'>, count: number): Cut {
   let found = 0;

@@ -1,6 +1,6 @@
 /**
- * Undo: the last turns of the main agent's conversation go, as if their prompts had never been. What was done stays done:
- * files, tasks, goal, usage and what was approved.
+ * Undo: the last turns of the main agent's conversation go, as if their prompts had never been. What was done stays
+ * done: files, tasks, goal, usage and what was approved.
  */
 import type { SessionContext } from '../contract/context.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
@@ -14,7 +14,10 @@ import { cutOf } from './cut.ts';
 /** How a prompt is shown in lists. */
 export type PromptText = (prompt: ContextMessage) => string;
 
-/** Takes back the last `count` turns, all or none. Throws 40901, 40911, 50003. */
+/**
+ * Takes back the last `count` turns, all or none. Throws `session.busy`, `session.undo_unavailable`,
+ * `persistence.failure`.
+ */
 export async function undoTurns(session: SessionContext, count: number, promptText: PromptText): Promise<void> {
   const { log, agents } = session;
   const context = () => readContext(log.state.context, MAIN_AGENT);
@@ -57,7 +60,7 @@ export function undoRecords(context: ContextState, start: number, turns: number,
   ];
 }
 
-/** Throws 40901 while anything could still add to the conversation. */
+/** Throws `session.busy` while anything could still add to the conversation. */
 function assertQuiet({ agents, log }: SessionContext): void {
   const { turns, compactions } = log.state.activity;
   if (compactions.has(MAIN_AGENT)) throw busy('the conversation is being compacted');

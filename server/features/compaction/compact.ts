@@ -1,4 +1,6 @@
-/** One compaction from its beginning to its end: whatever happens, it ends in the journal, and nothing is lost before. */
+/**
+ * One compaction from its beginning to its end: whatever happens, it ends in the journal, and nothing is lost before.
+ */
 import type { AgentContext } from '#server/agent/contract/context.ts';
 import { errorPayload } from '#server/agent/contract/errors.ts';
 import { contextSize, estimatedSize } from '#server/journal/context-size.ts';
@@ -23,7 +25,7 @@ export interface Compaction {
 
 /**
  * Puts a summary in place of the agent's context; the user's words stay beside it, within bounds. Throws why it came to
- * nothing: the signal's reason, `compaction.failed`, what refused the credentials, 50003.
+ * nothing: the signal's reason, `compaction.failed`, what refused the credentials, `persistence.failure`.
  */
 export async function compact(agent: AgentContext, wanted: Compaction): Promise<void> {
   const { id, log, session, state } = agent;

@@ -1,6 +1,6 @@
 /**
- * Compaction: a summary takes the place of a conversation that has grown too long for its model, by itself in front of a
- * step, after a request that did not fit, or when a person asks for it.
+ * Compaction: a summary takes the place of a conversation that has grown too long for its model, by itself in front of
+ * a step, after a request that did not fit, or when a person asks for it.
  */
 import type { AgentContext, SessionContext } from '#server/agent/contract/context.ts';
 import type { Feature, LiveFeature, NearStep } from '#server/agent/contract/feature.ts';
@@ -17,8 +17,8 @@ import type { TurnModel } from '#server/agent/contract/config.ts';
 
 interface CompactionPart extends LiveFeature {
   /**
-   * Begins to compact the main agent's context; the session must be claimed. Events tell how it goes on. Throws 40910 where
-   * that cannot be, and 40901 while the session is being closed.
+   * Begins to compact the main agent's context; the session must be claimed. Events tell how it goes on. Throws
+   * `compaction.unable` where that cannot be, and `session.busy` while the session is being closed.
    */
   start(instruction: string | undefined): void;
 }

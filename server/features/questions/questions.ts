@@ -26,11 +26,14 @@ interface Outcome {
 }
 
 export interface Questions extends LiveFeature {
-  /** Throws what an answer to this id would throw: 40405, 40901, 40902, 41002. */
+  /**
+   * Throws what an answer to this id would throw: `question.not_found`, `session.busy`, `approval.already_resolved`,
+   * `question.expired`.
+   */
   assertPending(id: string): Promise<void>;
-  /** Throws the same, and 50003. */
+  /** Throws the same, and `persistence.failure`. */
   answer(id: string, body: AnswerQuestion, by?: Caller): Promise<{ resolved_at: string }>;
-  /** Throws the same, and 50003. */
+  /** Throws the same, and `persistence.failure`. */
   dismiss(id: string, by?: Caller): Promise<{ dismissed_at: string }>;
 }
 

@@ -19,16 +19,19 @@ import { tableText, WIRE_TYPES, wireTypeOf } from './wire-types.ts';
 export interface Providers {
   /** In file order, no keys. */
   list(): Promise<ProviderItem[]>;
-  /** With the stored key. Throws 40412. */
+  /** With the stored key. Throws `provider.not_found`. */
   get(id: string): Promise<ProviderDetail>;
-  /** Throws 40921, 40001 for an alias of another provider, 50003. */
+  /** Throws `provider.already_exists`, `validation.failed` for an alias of another provider, `persistence.failure`. */
   create(form: CreateProvider, by?: Caller): Promise<ProviderItem>;
-  /** Throws 40412, 40003, 40921, 40001 for an alias of another provider, 50003. */
+  /**
+   * Throws `provider.not_found`, `provider.oauth_managed`, `provider.already_exists`, `validation.failed` for an alias
+   * of another provider, `persistence.failure`.
+   */
   replace(id: string, form: ReplaceProvider, by?: Caller): Promise<ProviderItem>;
-  /** Throws 40412, 40003, 50003. */
+  /** Throws `provider.not_found`, `provider.oauth_managed`, `persistence.failure`. */
   remove(id: string, by?: Caller): Promise<void>;
   models(): ModelItem[];
-  /** Throws 40413, 40001 for a record that cannot be used, 50003. */
+  /** Throws `model.not_found`, `validation.failed` for a record that cannot be used, `persistence.failure`. */
   setDefault(alias: string, by?: Caller): Promise<{ default_model: string; model: ModelItem }>;
   /** Never fails, never touches the network. */
   auth(): Promise<AuthSummary>;
