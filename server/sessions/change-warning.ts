@@ -1,6 +1,6 @@
 /**
- * The warning that a setting changed while a command of the model ran. A command of the same user can read the server's
- * token, so the change may be its own: that cannot be prevented, but it must be visible.
+ * The warning that a setting changed while a command of the model was running. A command runs as the same user and can
+ * read the server's token, so it may have made the change: this cannot be prevented, but it must be visible.
  */
 import { cutText } from '#server/text/truncate.ts';
 import { groupRuns } from '#server/processes/process-group.ts';
@@ -11,10 +11,10 @@ import type { Caller } from '#schema/caller.ts';
 /** The name that the page sends. */
 const WEB_CLIENT = 'service-code-web';
 
-/** A changed file is read after it has been left alone for a while; the command that wrote it may have ended then. */
+/** Changed files are read with a debounce, and the command that wrote one may have exited by then. */
 const ENDED_RECENTLY_MS = 2000;
 
-/** Characters of a name in the warning: what follows it must stay in view. */
+/** Maximum characters of a name in the warning, so that the text after it stays visible. */
 const NAME_CHARS = 120;
 
 /** A change of a setting that decides what may run unasked. */
@@ -41,7 +41,7 @@ export async function ranCommand(tasks: Pick<Tasks, 'all'>, since: number): Prom
   });
   if (commands.some(({ status, endedAt }) => status === 'running' || (endedAt !== null && endedAt > since)))
     return true;
-  // The number of a group without members may belong to another one by now: that is a warning too many.
+  // The system may have reused the id of an exited group; a false warning is acceptable.
   for (const { pid } of commands) if (await groupRuns(pid)) return true;
   return false;
 }
@@ -52,7 +52,7 @@ export function quoted(name: string): string {
   return `"${line.length > NAME_CHARS ? `${cutText(line, NAME_CHARS)}…` : line}"`;
 }
 
-/** The message for people. */
+/** Returns the message for users. */
 export function changeText({ what, by }: Pick<GuardedChange, 'what' | 'by'>): string {
   const sentence = `${what.charAt(0).toUpperCase()}${what.slice(1)}`;
   return visibleLine(`${sentence} while a command was running, ${origin(by)}.`);

@@ -1,29 +1,31 @@
 /**
- * Folds of sessions that are not loaded here, for those who only read. The last few are kept and read on, so that a
- * client that polls costs what is new; readers of one session share its fold, and a load goes on from it.
+ * Cache of journal folds for readers of sessions that are not loaded in this process. A cached fold is extended
+ * incrementally, so polling costs only the new records; concurrent readers of a session share one fold, and loading the
+ * session reuses it.
  */
 import { systemClock, type Clock } from '#server/clock.ts';
 import { foldJournal, type ColdFold, type FoldedJournal } from '#server/journal/cold-fold.ts';
 import type { Slots } from '#server/async/semaphore.ts';
 
 const KEPT_FOLDS = 16;
-/** Of journal; a fold takes some times that. */
+/** Bytes of journal; a fold takes a multiple of that in memory. */
 const KEPT_BYTES = 64 * 1024 * 1024;
 
 export interface ColdFolds {
   /**
-   * The session's fold with everything that was in the file when this was called; `internal.error` when the journal is
-   * damaged. It is shared and read on later: take from it what is wanted without an await in between.
+   * Returns the session's fold with everything that was in the file at the time of the call. Throws `internal.error` if
+   * the journal is damaged. The fold is shared, and extended by later reads: a caller reads from it without an await in
+   * between.
    */
   read(sessionId: string, dir: string): Promise<ColdFold>;
   /**
-   * The session's fold as it was read last, to be changed from here on: nobody reads it on any more. Waits for one that
-   * is being read. Undefined where none is kept, or it has records that stand in no line.
+   * Removes the session's fold from the cache and transfers it to the caller, who may change it. Waits for a read in
+   * progress. Undefined if no fold is cached, or the fold has unsettled records that are not in the file.
    */
   take(sessionId: string): Promise<ColdFold | undefined>;
-  /** Whether it is kept, or being made. */
+  /** Whether the session's fold is cached or being read. */
   keeps(sessionId: string): boolean;
-  /** How many are kept, and how many bytes of journal they were made from. */
+  /** How many folds are cached, and how many bytes of journal they were read from. */
   kept(): { folds: number; bytes: number };
 }
 
@@ -31,14 +33,14 @@ export interface ColdFoldsDeps extends Pick<FoldedJournal, 'holder' | 'projectio
   slots: Slots;
   maxFolds?: number;
   maxBytes?: number;
-  /** How long one that nobody reads is kept; for ever unless given. */
+  /** How long an unused fold stays cached (ms); default: without limit. */
   maxAgeMs?: number;
   clock?: Clock;
 }
 
 export function createColdFolds(deps: ColdFoldsDeps): ColdFolds {
   const { slots, maxFolds = KEPT_FOLDS, maxBytes = KEPT_BYTES, maxAgeMs, clock = systemClock, ...journal } = deps;
-  /** Longest unused first. */
+  /** Least recently used first. */
   const kept = new Map<string, ColdFold>();
   const expiry = new Map<string, () => void>();
   const running = new Map<string, Promise<ColdFold>>();
@@ -73,7 +75,7 @@ export function createColdFolds(deps: ColdFoldsDeps): ColdFolds {
 
   async function readNow(sessionId: string, dir: string): Promise<ColdFold> {
     const known = kept.get(sessionId);
-    // One that fails half-way is lost, and nobody else may read on what is being read.
+    // A fold whose extension fails half-way is inconsistent, and no other read may extend it meanwhile.
     kept.delete(sessionId);
     const fold = await foldJournal({ ...journal, sessionId, dir }, known);
     keep(sessionId, fold);
@@ -96,7 +98,8 @@ export function createColdFolds(deps: ColdFoldsDeps): ColdFolds {
       if (shared) return shared;
       const current = running.get(sessionId);
       if (!current) return start(sessionId, dir);
-      // It may have passed by already what this call has to see, so another look follows, for all who come meanwhile.
+      // The running read may have passed the records that this call has to see, so another read follows, shared by all
+      // calls until then.
       const again = () => {
         next.delete(sessionId);
         return start(sessionId, dir);
@@ -107,7 +110,7 @@ export function createColdFolds(deps: ColdFoldsDeps): ColdFolds {
     },
     async take(sessionId) {
       const last = await (next.get(sessionId) ?? running.get(sessionId))?.catch(() => undefined);
-      // One that is too long to be kept is read on by nobody.
+      // A fold that is too long for the cache has no other user.
       const fold = kept.get(sessionId) ?? (last && last.length > maxBytes ? last : undefined);
       if (!fold || fold.unsettled) return undefined;
       forget(sessionId);

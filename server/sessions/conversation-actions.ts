@@ -1,4 +1,4 @@
-/** What clients do with the running turn and with waiting prompts of a session. */
+/** Actions of clients on the running turn and on the queued prompts of a session. */
 import type { LiveSessions } from './live-sessions.ts';
 
 export interface ConversationActions {
@@ -8,12 +8,12 @@ export interface ConversationActions {
    * `prompt.already_completed`.
    */
   abort(id: string, promptId: string): Promise<{ aborted: true; at_seq: number }>;
-  /** Puts waiting prompts into the turn that runs. Throws `session.not_found`, `prompt.not_found` or `session.busy`. */
+  /** Moves queued prompts into the running turn. Throws `session.not_found`, `prompt.not_found` or `session.busy`. */
   steer(id: string, promptIds: readonly string[]): Promise<void>;
 }
 
 export function createConversationActions({ use }: Pick<LiveSessions, 'use'>): ConversationActions {
-  /** Only the server that runs a turn can end it. */
+  /** Only the server that runs a turn can cancel it. */
   async function abortTurn(id: string): Promise<{ aborted: true }> {
     return use(id, async ({ log, agents }) => {
       await log.assertNotHeld();

@@ -1,4 +1,4 @@
-/** What a copy of a session is called, and what it keeps of the original's metadata. */
+/** The title and the custom metadata of a copied session. */
 import { CHILD_KIND, customMetadata, withoutParent, type SessionHeader } from './session-header.ts';
 
 export interface CopyRequest {
@@ -6,7 +6,10 @@ export interface CopyRequest {
   metadata?: Record<string, unknown> | undefined;
 }
 
-/** The members of the copy's header that are not the original's; a child says whose it is, whatever is asked for. */
+/**
+ * Returns the members of the copy's header that differ from the original. A child's parent cannot be overridden by the
+ * request.
+ */
 export function copyChanges(
   kind: 'fork' | 'child',
   source: Pick<SessionHeader, 'id' | 'custom'>,

@@ -1,4 +1,4 @@
-/** What a session's folder holds beside its journal, as the beginning of another session's. */
+/** Copies a session's folder, except its journal, into the folder of a new session. */
 import { copyFile, link, mkdir, readdir, realpath } from 'node:fs/promises';
 import { constants } from 'node:fs';
 import { join } from 'node:path';
@@ -11,14 +11,14 @@ import { relativePath } from '#server/files/work-directory.ts';
 const AT_ONCE = 16;
 const BLOBS = 'blobs';
 const blobName = /^[0-9a-f]{64}$/;
-/** A session's own: its journal, who writes it, its facts, its logs. */
+/** Files that belong to one session: its journal, its lock, its header, its logs. */
 const notCopied = /^(?:journal\.ndjson|lock\.|state\.json|logs$)/;
-/** On its way to the disk. */
+/** Temporary files of atomic writes in progress. */
 const unfinished = /\.tmp-/;
 
 /**
- * Copies into a folder that is made. Long texts never change, so the copy links them; links and whatever else is no file
- * stay behind, for agents may have made them.
+ * Copies into `to`, which it creates. Blobs are immutable, so they are hard-linked. Symbolic links and special files
+ * are skipped, because agents may have created them.
  */
 export async function copySessionFolder(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true, mode: 0o700 });
@@ -41,7 +41,7 @@ async function shareBlobs(from: string, to: string): Promise<void> {
     try {
       await link(source, target);
     } catch {
-      // Another file system, one without links, or too many of them.
+      // The target is on another file system, or the file system does not support (more) hard links.
       await copyFile(source, target, constants.COPYFILE_FICLONE);
     }
   });
@@ -62,7 +62,7 @@ async function copyTree(tree: Tree, path: string): Promise<void> {
   for (const { directory, at } of below) if (directory) await copyTree(tree, at);
 }
 
-/** Unless a link leads to it by now, or it has gone. */
+/** Copies a regular file; skips it if it was removed or replaced by a link meanwhile. */
 async function copyOne({ inside, from, to }: Tree, path: string): Promise<void> {
   try {
     const place = await inside.open(relativePath(path));
@@ -78,7 +78,7 @@ async function copyOne({ inside, from, to }: Tree, path: string): Promise<void> 
   }
 }
 
-/** Files and directories; none of a folder that is not there. */
+/** Lists files and directories; empty if the folder does not exist. */
 async function entriesOf(path: string): Promise<{ name: string; directory: boolean }[]> {
   try {
     const entries = await readdir(path, { withFileTypes: true });

@@ -1,6 +1,6 @@
 /**
- * Forces the journals of new sessions to the disk, some seconds after their creation and one after another: who creates a
- * session does not wait for the disk, and a power cut loses the last seconds at most.
+ * Syncs the journals of new sessions to the disk some seconds after their creation, serially: creating a session does
+ * not wait for the disk, and a power failure loses at most the last seconds.
  */
 import type { Clock } from '#server/clock.ts';
 import type { JournalFiles } from '#server/journal/journal-files.ts';
@@ -9,9 +9,9 @@ import type { Logger } from '#server/logging/log.ts';
 const DELAY_MS = 5_000;
 
 export interface FirstSyncs {
-  /** The folder of a session that was just created. */
+  /** Schedules the sync of a new session's folder. */
   add(dir: string): void;
-  /** Syncs what waits. Never rejects. */
+  /** Syncs the pending folders now. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export function createFirstSyncs({ files, clock, log }: FirstSyncsDeps): FirstSy
     callOff = undefined;
     for (const dir of waiting) {
       waiting.delete(dir);
-      // Its session may be gone by now.
+      // The session may have been removed meanwhile.
       await files.sync(dir).catch((err: unknown) => log.warn('a new journal could not be synced', { dir, err }));
     }
   }

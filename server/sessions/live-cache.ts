@@ -1,7 +1,7 @@
 /**
- * Which sessions are loaded: a cache whose limit is kept when one is opened. Lifecycle calls on one session run one
- * after the other and concurrent loads share one. An unloading waits for those who use the session, and who wants it
- * meanwhile gets it anew: so no change meets a session that is half closed.
+ * LRU cache of the loaded sessions; opening a session evicts others above the limit. Lifecycle operations of one
+ * session run serially, and concurrent loads share one. An unload waits for the session's users, and a request that
+ * arrives meanwhile loads the session again: no request sees a half-closed session.
  */
 import type { UnloadReason } from '#server/agent/contract/feature.ts';
 import type { Clock } from '#server/clock.ts';
@@ -10,54 +10,57 @@ import type { Logger } from '#server/logging/log.ts';
 
 const IDLE_UNLOAD_MS = 30 * 60 * 1000;
 const MAX_LIVE = 200;
-/** Journals of the loaded sessions together; a loaded session takes about twice its journal. */
+/** Total journal bytes of the loaded sessions; a loaded session takes about twice its journal in memory. */
 const MAX_LIVE_BYTES = 256 * 1024 * 1024;
-/** Sessions that stay loaded for what is to come in them. */
+/** How many unused sessions stay loaded because a feature wants them loaded, such as for scheduled jobs. */
 export const MAX_KEPT = 50;
-/** So far above the limit nobody waits for the unloading that makes room. */
+/** Up to this many sessions above the limit, a load does not wait for evictions. */
 const SPARE = 8;
-/** A request that hangs must not keep an archive or the stop for ever. */
+/** A hanging request must not block archiving or the server's stop forever. */
 const MAX_USE_MS = 5_000;
 
 export interface LiveCache<Item> {
-  /** The session when it is loaded, also while it is being unloaded. */
+  /** Returns the session if it is loaded, also while it is being unloaded. */
   get(id: string): Item | undefined;
-  /** Longest unused first. */
+  /** Returns the loaded sessions, least recently used first. */
   all(): Item[];
-  /** Resolves when no load of the session is under way, whatever became of it. */
+  /** Resolves when no load of the session is running, regardless of its outcome. */
   loaded(id: string): Promise<void>;
   /**
-   * Loads the session unless it is, and keeps it until the work is done. The work is a request's: it waits for no turn
-   * and no lifecycle call of the session.
+   * Loads the session if necessary, and keeps it loaded until `work` settles. `work` belongs to a request: it must not
+   * wait for a turn or a lifecycle operation of the session.
    */
   use<T>(id: string, work: (item: Item) => T | Promise<T>): Promise<T>;
-  /** Puts in what `make` returns, once there is room for it. */
+  /** Adds the session that `make` creates, after evicting others if the cache is full. */
   add(id: string, make: () => Promise<Item>): Promise<Item>;
-  /** Runs after the lifecycle calls on the session so far. */
+  /** Runs `work` after the queued lifecycle operations of the session. */
   inTurn<T>(id: string, work: () => Promise<T>): Promise<T>;
-  /** Waits for those who use the session and unloads it; to be called in turn. */
+  /** Waits for the session's users and unloads it; must be called within `inTurn`. */
   unload(id: string, reason: UnloadReason): Promise<void>;
-  /** Unloads what nobody has used for 30 minutes, what is kept beyond its limit, and what is above the limit and free by now. */
+  /**
+   * Unloads the sessions that were not used for 30 minutes, those that features want loaded beyond `MAX_KEPT`, and the
+   * free ones above the limits.
+   */
   unloadIdle(): Promise<void>;
-  /** Unloads everything; nothing is loaded any more. */
+  /** Unloads all sessions; later loads are rejected. */
   close(): Promise<void>;
 }
 
 export interface LiveCacheDeps<Item> {
   load(id: string): Promise<Item>;
-  /** Releases what the session has; `get` finds it until this resolves. */
+  /** Releases the session's resources; `get` returns the session until this resolves. */
   unload(id: string, item: Item, reason: UnloadReason): Promise<void>;
-  /** Something beside its users needs it loaded. */
+  /** Whether something other than its users needs the session loaded, such as a turn, a task or a subscriber. */
   holds(id: string, item: Item): boolean;
-  /** Bytes of its journal. */
+  /** Bytes of the session's journal. */
   bytes(item: Item): number;
-  /** Something is to come in it: so many of those stay loaded that nobody has used for long. */
+  /** Whether a feature wants the session loaded although it is idle; at most `MAX_KEPT` of these stay loaded. */
   keeps(item: Item): boolean;
-  /** It is kept, and goes because too many are; awaited in its turn. */
+  /** Called before a session that features want loaded is evicted, because more than `MAX_KEPT` are. */
   dropped(item: Item): Promise<void>;
   log: Pick<Logger, 'warn' | 'error'>;
   clock: Clock;
-  /** Sessions in memory above which opening one unloads the longest unused that nothing holds; 200 unless given. */
+  /** Number of loaded sessions above which opening one evicts the least recently used idle session; default: 200. */
   maxLive?: number | undefined;
   /** The same for the bytes of their journals; 256 MiB by default. */
   maxLiveBytes?: number | undefined;
@@ -67,21 +70,21 @@ interface Entry<Item> {
   readonly id: string;
   readonly item: Item;
   usedAt: number;
-  /** Requests at work on it, and who waits for the last of them. */
+  /** Number of running requests on the session, and the callbacks that wait for the last of them. */
   users: number;
   unused: (() => void)[];
   unloading: boolean;
 }
 
-/** Creates it, empty. */
+/** Creates an empty cache. */
 export function createLiveCache<Item>(deps: LiveCacheDeps<Item>): LiveCache<Item> {
   const { log, clock, maxLive = MAX_LIVE, maxLiveBytes = MAX_LIVE_BYTES } = deps;
-  /** Longest unused first. */
+  /** Least recently used first. */
   const live = new Map<string, Entry<Item>>();
   const loading = new Map<string, Promise<Entry<Item>>>();
   const lifecycles = new Map<string, Promise<unknown>>();
   const evictions = new Map<Entry<Item>, Promise<void>>();
-  /** Sessions that are about to come in. */
+  /** Number of sessions that are being loaded or created. */
   let arriving = 0;
   let closed = false;
 
@@ -118,7 +121,7 @@ export function createLiveCache<Item>(deps: LiveCacheDeps<Item>): LiveCache<Item
     return shared;
   }
 
-  /** The session, loaded, and not to be unloaded before `leave`. */
+  /** Returns the loaded session and counts a user; it is not unloaded before `leave`. */
   async function take(id: string): Promise<Entry<Item>> {
     let entry = live.get(id);
     while (!entry || entry.unloading) entry = await loadShared(id);
@@ -135,7 +138,10 @@ export function createLiveCache<Item>(deps: LiveCacheDeps<Item>): LiveCache<Item
     if (entry.users === 0) for (const resolve of entry.unused.splice(0)) resolve();
   }
 
-  /** Unloads what is too many; waits for that only far above the limit, and not for what is held. */
+  /**
+   * Evicts sessions above the limits; waits for evictions only when more than `SPARE` above. Busy sessions are never
+   * waited for.
+   */
   async function makeRoom(): Promise<void> {
     for (;;) {
       evictExcess();
@@ -149,7 +155,7 @@ export function createLiveCache<Item>(deps: LiveCacheDeps<Item>): LiveCache<Item
     for (const entry of live.values()) if (!evictions.has(entry)) bytes += deps.bytes(entry.item);
     for (const entry of live.values()) {
       if (live.size + arriving - evictions.size <= maxLive && bytes <= maxLiveBytes) return;
-      // Where a lifecycle call runs, the eviction would wait for it, and that maybe for room.
+      // The eviction would wait for a running lifecycle operation, which may itself wait for capacity.
       if (!isIdle(entry) || lifecycles.has(entry.id)) continue;
       bytes -= deps.bytes(entry.item);
       evictions.set(
@@ -162,7 +168,7 @@ export function createLiveCache<Item>(deps: LiveCacheDeps<Item>): LiveCache<Item
   const isFree = ({ id, item, users, unloading }: Entry<Item>) => !unloading && users === 0 && !deps.holds(id, item);
   const isIdle = (entry: Entry<Item>) => isFree(entry) && !deps.keeps(entry.item);
 
-  /** Unloads the longest unused of those that are kept, as far as they are too many. */
+  /** Evicts the least recently used of the sessions that features want loaded, down to `MAX_KEPT`. */
   async function dropSurplus(): Promise<void> {
     const kept = [...live.values()].filter(({ item }) => deps.keeps(item));
     for (const entry of kept.slice(0, Math.max(0, kept.length - MAX_KEPT))) {
@@ -170,7 +176,7 @@ export function createLiveCache<Item>(deps: LiveCacheDeps<Item>): LiveCache<Item
     }
   }
 
-  /** Looks again in the session's turn: a request may have come meanwhile. Never rejects. */
+  /** Checks `due` again within `inTurn`, because a request may have arrived meanwhile. Never rejects. */
   async function unloadIf(
     entry: Entry<Item>,
     due: () => boolean,
@@ -200,7 +206,7 @@ export function createLiveCache<Item>(deps: LiveCacheDeps<Item>): LiveCache<Item
     }
   }
 
-  /** Resolves when no request is at work on it any more, or one hangs. */
+  /** Resolves when no request uses the session any more, or after `MAX_USE_MS`. */
   async function whenUnused(entry: Entry<Item>): Promise<void> {
     if (entry.users === 0) return;
     await new Promise<void>((resolve) => {
@@ -243,7 +249,7 @@ export function createLiveCache<Item>(deps: LiveCacheDeps<Item>): LiveCache<Item
     async close() {
       closed = true;
       await Promise.allSettled(loading.values());
-      // One that fails must not keep the others from being stored.
+      // A session that fails must not prevent the others from being stored.
       const unloads = await Promise.allSettled([...live.keys()].map((id) => inTurn(id, () => unload(id, 'exit'))));
       for (const one of unloads) {
         if (one.status === 'rejected') log.error('a session could not be closed', { err: one.reason });

@@ -1,6 +1,7 @@
 /**
- * The sessions that are loaded in this process: their journals are opened, their rows and state files kept up to date,
- * and what they hold is released when they go. Which ones are loaded is the cache's to decide.
+ * The sessions that are loaded in this process. Opens their journals, keeps their index rows and state files up to
+ * date, and releases their resources when they are unloaded. The cache (`live-cache.ts`) decides which sessions are
+ * loaded.
  */
 import { join } from 'node:path';
 import type { Feature, UnloadReason } from '#server/agent/contract/feature.ts';
@@ -31,15 +32,18 @@ import { createStateFiles } from './state-files.ts';
 import { reasonOf, unwritable } from './unwritable.ts';
 
 const IDLE_CHECK_MS = 60 * 1000;
-/** How long transcripts stay in memory that no client follows or reads. */
+/** How long a transcript that no client follows or reads stays in memory. */
 const UNREAD_TRANSCRIPTS_MS = 3 * 60 * 1000;
 
-/** What holds sessions in memory beside their own turns and those who use them: subscribers, terminals, watches. */
+/**
+ * A resource that keeps sessions loaded in addition to their turns and running requests: subscribers, terminals,
+ * watches.
+ */
 export interface SessionResource {
   holds(sessionId: string): boolean;
   /**
-   * The session is unloaded; awaited before its journal closes. Not called where that only follows a failed write: the
-   * next use loads the session again. Absent for a resource that outlives any unloading.
+   * Called when the session is unloaded, and awaited before its journal closes. Not called for an unload after a failed
+   * write, because the next use loads the session again. Undefined for a resource that outlives an unload.
    */
   release?(sessionId: string, reason: UnloadReason): Promise<void>;
 }
@@ -49,16 +53,16 @@ export interface LiveSessionsDeps {
   root: string;
   index: SessionIndex;
   sink: EventSink;
-  /** In whose name sessions are locked. */
+  /** The lease holder of this process, which acquires the sessions' locks. */
   holder: LeaseHolder;
-  /** What every agent gets; made when it is first asked for. */
+  /** Returns the services of all agents; created at the first call. */
   services(): Promise<Pick<LiveSessionDeps, 'services' | 'featureServices'>>;
   features: readonly Feature[];
-  /** Registers the workspace of a session again when it was removed from the registry. */
+  /** Registers the workspace of a session again if it was removed from the registry. */
   ensureWorkspace(workspaceId: string, root: string): Promise<void>;
   resources: readonly SessionResource[];
   slots: Slots;
-  /** Of sessions that are not loaded. */
+  /** The folds of sessions that are not loaded. */
   folds: Pick<ColdFolds, 'read' | 'keeps'>;
   takeFold: TakeFold;
   models: Pick<ModelChecks, 'assertSubagentPool'>;
@@ -67,14 +71,14 @@ export interface LiveSessionsDeps {
   modeChanged(sessionId: string, mode: PermissionMode, by: Caller | undefined): void;
   /** Called with the work directory of a session when it is loaded, before each of its turns and after it. */
   lookAtTrust(root: string): void;
-  /** Told of each session that is loaded or made. */
+  /** Called with each session that was loaded or created. */
   loaded(session: LiveSession): void;
-  /** Hands over the events of a session that wait to be joined. */
+  /** Publishes the buffered stream events of a session, which wait to be coalesced. */
   flushEvents(sessionId: string): void;
   version: string;
   log: Logger;
   clock: Clock;
-  /** Sessions in memory above which opening one unloads the longest unused that nothing holds; 200 unless given. */
+  /** Number of loaded sessions above which opening one evicts the least recently used idle session; default: 200. */
   maxLive?: number;
   /** The same for the bytes of their journals; 256 MiB by default. */
   maxLiveBytes?: number;
@@ -82,48 +86,48 @@ export interface LiveSessionsDeps {
 
 export interface LiveSessions extends Omit<LiveCache<LiveSession>, 'add' | 'use'> {
   directory(row: Pick<SessionHeader, 'id' | 'workspaceId'>): string;
-  /** Loads the code that the first session and the first copy load otherwise. */
+  /** Imports the modules that the first session or the first copy would import otherwise. */
   preload(): Promise<void>;
-  /**
-   * Throws `validation.failed` while the models configured for subagents cannot be used, and the session is not loaded
-   * yet.
-   */
+  /** Throws `validation.failed` if the session is not loaded and the models configured for subagents are unusable. */
   use: LiveCache<LiveSession>['use'];
-  /** As `use`, for those who only want it loaded, whatever the configuration says: nothing keeps it so. */
+  /** Loads the session like `use`, regardless of the configured subagent models, and does not keep it loaded. */
   open(id: string): Promise<LiveSession>;
-  /** As `use`, of a session that is loaded; undefined of one that is not. */
+  /** Like `use` if the session is loaded; otherwise returns undefined. */
   ifLoaded<T>(id: string, work: (session: LiveSession) => T | Promise<T>): Promise<T | undefined>;
   /**
-   * Writes a new session, tells of it and keeps it live. Throws `persistence.failure`, and then nothing is left of it.
+   * Writes a new session, publishes it and adds it to the cache. Throws `persistence.failure`; no files remain then.
    */
   create(row: SessionHeader): Promise<LiveSession>;
   /**
-   * Makes a session that begins as a copy of another; to be called in the other's turn. It is loaded where what it
-   * folds to is known or has to be. Throws `session.busy` while a turn runs there, `internal.error` of a damaged
-   * journal that it folds, `persistence.failure`.
+   * Creates a session as a copy of another; must be called within the source's `inTurn`. The copy is loaded if the
+   * source is loaded, or its fold is cached or needed. Throws `session.busy` while a turn of the source runs,
+   * `internal.error` if its journal is damaged and must be folded, `persistence.failure`.
    */
   fork(source: SessionHeader, wanted: WantedCopy): Promise<Session>;
   /**
-   * Stores facts of the cold view, of a live or a cold session. Throws `persistence.failure`, and then nothing has
-   * changed.
+   * Stores header members that no journal has, of a loaded or a cold session. Throws `persistence.failure`; nothing has
+   * changed then.
    */
   patch(id: string, change: (header: SessionHeader) => Partial<ColdChange>): Promise<void>;
-  /** Stores what the journal of a live session tells; its file follows within seconds. */
+  /** Updates the index row of a loaded session from its journal; its state file follows within seconds. */
   persist(id: string): void;
-  /** All that a live session has to write is on the disk; a cold one has nothing. Throws `persistence.failure`. */
+  /**
+   * Resolves when all pending writes of the session are on the disk; immediately if it is not loaded. Throws
+   * `persistence.failure`.
+   */
   flush(id: string): Promise<void>;
 }
 
-/** What changes without the session's lock. */
+/** Header members that change without the session's lock. */
 export type ColdChange = ColdFacts & Pick<SessionHeader, 'updatedAt'>;
 
-/** Creates the set; loads nothing. */
+/** Creates the service; loads no session. */
 export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
   const { index, log, clock } = deps;
   const projections = deps.features.flatMap((feature) => feature.projection ?? []);
   const files = createStateFiles({ index, log, clock });
   const firstSyncs = createFirstSyncs({ files: journalFiles, clock, log });
-  /** Each writes to the disk while everybody waits: of many that come at once, some at a time. */
+  /** A creation writes synchronously and blocks the event loop, so concurrent creations run serially, with pauses. */
   const creations = createSlots(1);
   const pace = createPace();
   const live = createLiveCache<LiveSession>({
@@ -138,7 +142,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     maxLive: deps.maxLive,
     maxLiveBytes: deps.maxLiveBytes,
   });
-  /** Sessions that are not loaded after a failed write, while resources of theirs may be open. */
+  /** Sessions that were unloaded after a failed write and whose resources may still be open. */
   const unattended = new Set<string>();
   let closed = false;
   let callOffIdleCheck = () => {};
@@ -161,10 +165,10 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     return row;
   }
 
-  /** What a log tells of its session; the row stays as it is where that cannot know. */
+  /** Returns the header as folded from the log; members that the log cannot know are those of `row`. */
   function headerOf({ state, unwritten }: SessionLog, row: SessionHeader): SessionHeader {
     const header = foldedHeader(state, row, row);
-    // What stands in no line of the file is no part of a copy.
+    // Records that are not in the file would be missing from a copy by row.
     return unwritten.length > 0 ? { ...header, settled: false } : header;
   }
 
@@ -184,9 +188,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     projections,
   });
 
-  /**
-   * Unloads a session that became read-only, after its turns have ended: its next use loads it, and may write again.
-   */
+  /** Unloads a session that became read-only, after its turns have ended; its next use loads it and may write again. */
   async function unloadFailed(id: string): Promise<void> {
     try {
       await live.inTurn(id, async () => {
@@ -197,9 +199,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     }
   }
 
-  /**
-   * What makes sessions of their journals. Nothing before the first one needs the code of sessions and their agents.
-   */
+  /** Loads the code of sessions and their agents, which is not needed before the first session. */
   const engine = loadOnce(async () => {
     const [{ createLiveSession }, { createSessionLog, openSessionLog }, { createSessionCopies }, loaded] =
       await Promise.all([
@@ -221,7 +221,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
         features: deps.features,
         loaded: row,
         transcripts: { ...deps.transcripts, known },
-        // Who is not the writer may be behind another process, and the index never is.
+        // Without the lock this log may lack another process's records; the index row is always current.
         row: (stored = index.get(id) ?? row) => (sessionLog.claimed ? headerOf(sessionLog, stored) : stored),
         flushEvents: () => deps.flushEvents(id),
         clock,
@@ -238,15 +238,17 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
 
   function persist(id: string): void {
     const session = live.get(id);
-    // Who is not the writer has nothing to tell.
+    // Without the lock, this process has nothing newer than the index.
     if (!session?.log.claimed) return;
-    // Without the look into the index: it keeps the facts that no journal has, unless the row went with the file.
+    // Does not read the index row first: the upsert preserves the members that no journal has, unless the index file
+    // was removed and the row is missing.
     index.upsert(session.row(session.loaded), session.log.length);
     files.writeSoon(id, session.log.dir);
   }
 
   /**
-   * Everything is written before anybody hears of the session; between its event and its row nothing is awaited for.
+   * Creates a session: the journal is written before the event is published, and nothing is awaited between the event
+   * and the row.
    */
   async function createNow(row: SessionHeader): Promise<LiveSession> {
     const dir = directory(row);
@@ -285,7 +287,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
 
   async function patch(id: string, change: (header: SessionHeader) => Partial<ColdChange>): Promise<void> {
     const session = live.get(id);
-    // Its row may have gone with the index.
+    // The row is missing if the index file was removed.
     if (session && !index.get(id)) index.upsert(session.row(), session.log.length);
     const before = storedHeader(id);
     try {
@@ -325,7 +327,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     session.open();
     const folded = headerOf(sessionLog, row);
     const indexed = index.stored(id)?.journalLength ?? 0;
-    // Settled just now, or the end of its server came before the row.
+    // Either this load settled the session, or its server exited before it wrote the row.
     if ((row.open && !folded.open) || indexed < sessionLog.length) {
       index.upsert(folded, sessionLog.length);
       if (sessionLog.claimed) files.writeSoon(id, sessionLog.dir);
@@ -353,7 +355,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     }
   }
 
-  /** One that fails must not keep the journal open. */
+  /** A resource that fails to release must not prevent the journal from being closed. */
   async function releaseResources(id: string, reason: UnloadReason): Promise<void> {
     const releases = await Promise.allSettled(deps.resources.map(async (resource) => resource.release?.(id, reason)));
     for (const release of releases) {

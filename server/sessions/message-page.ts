@@ -1,4 +1,4 @@
-/** The main agent's messages, a page or one at a time. */
+/** Reads the main agent's messages: pages, and single messages by id. */
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { LogState } from '#server/journal/fold.ts';
 import { placeOfMessage } from '#server/journal/projections/messages.ts';
@@ -19,18 +19,18 @@ export interface MessagePage {
   has_more: boolean;
 }
 
-/** Where messages are read from. */
+/** The source that messages are read from: a loaded session or a fold. */
 export interface MessageSource {
-  /** Of the session. */
+  /** The session's id. */
   readonly id: string;
   readonly state: LogState;
-  /** A part of `state` with all long texts read in. */
+  /** Returns a part of `state` with all long texts read from their blobs. */
   load<T>(value: T): Promise<Whole<T>>;
-  /** Messages by their places in the history; what `state` says of them is taken at once. */
+  /** Reads messages by their indices in the history; `state` is read synchronously, before the first await. */
   readMessages(places: readonly number[]): Promise<Message[]>;
 }
 
-/** Newest first; a cursor that no message has counts as none. */
+/** Returns a page of messages, newest first. An unknown cursor is ignored. */
 export async function pageOfMessages(source: MessageSource, query: MessageQuery): Promise<MessagePage> {
   const { before_id, after_id, page_size = DEFAULT_PAGE, role } = query;
   const { messages } = source.state;
@@ -44,7 +44,10 @@ export async function pageOfMessages(source: MessageSource, query: MessageQuery)
   return { items: await source.readMessages(items), has_more: matching.length > items.length };
 }
 
-/** The newest of what the model sees, newest first; what a compaction stands for is not among it. */
+/**
+ * Returns the newest messages of the model's context, newest first; messages that a compaction replaced are not
+ * included.
+ */
 export async function contextMessages(
   { state, readMessages }: MessageSource,
   page_size = DEFAULT_PAGE,
@@ -53,12 +56,12 @@ export async function contextMessages(
   return { items: await readMessages(places.slice(-page_size).toReversed()), has_more: places.length > page_size };
 }
 
-/** Throws `message.not_found`. */
+/** Returns one message. Throws `message.not_found`. */
 export async function findMessage({ id, state, readMessages }: MessageSource, messageId: string): Promise<Message> {
   const [message] = await readMessages([placeOfMessage(state.messages, messageId)]);
   if (!message) throw new ServiceError('message.not_found', `message ${messageId} does not exist in session ${id}`);
   return message;
 }
 
-/** From the first up to the second, without it. */
+/** The integers from `from` up to `to`, exclusive. */
 export const placesBetween = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => from + at);

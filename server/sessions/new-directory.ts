@@ -1,4 +1,4 @@
-/** Where a new session will work. */
+/** Determines the directory of a new session. */
 import { stat } from 'node:fs/promises';
 import { invalidField, ServiceError } from '#server/errors/service-error.ts';
 import { directoryFault } from '#server/files/file-kind.ts';
@@ -18,7 +18,7 @@ export async function newSessionDirectory(request: WantedDirectory, workspaces: 
   const fault = await directoryFault(cwd, stat);
   if (fault === 'not a directory')
     throw new ServiceError('fs.path_not_found', `workspace root ${cwd} is not a directory`);
-  // What the server may not look at counts as missing here.
+  // A directory that the server may not access is reported as missing.
   if (fault) throw new ServiceError('fs.path_not_found', `workspace root ${cwd} does not exist`);
   return cwd;
 }

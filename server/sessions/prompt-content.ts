@@ -1,6 +1,6 @@
 /**
- * Turns the content of a submitted prompt into what is stored, what the model sees and what replies show. Checks change
- * nothing; `storePromptMedia` writes the files the prompt needs.
+ * Converts the content of a submitted prompt into its three forms: the stored one, the model's and that of replies. The
+ * checks have no effects; `storePromptMedia` writes the files that the prompt needs.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, open, rm, stat } from 'node:fs/promises';
@@ -38,13 +38,16 @@ const usable = (part: ContentPart) => !['tool_use', 'tool_result', 'thinking'].i
 
 const notFound = (id: string) => new ServiceError('file.not_found', `file not found: ${id}`);
 
-/** The upload that a part names, if it names one. */
+/** Returns the id of the upload that a part references, if any. */
 function uploadOf(part: ContentPart): string | undefined {
   if (part.type === 'file') return part.file_id;
   return 'source' in part && part.source.kind === 'file' ? part.source.file_id : undefined;
 }
 
-/** References to uploads, in content order: each exists, and those of images and videos are of that kind. */
+/**
+ * Checks that each referenced upload exists, and that those of images and videos have that media type. Throws
+ * `file.not_found`.
+ */
 export async function checkUploads(content: ContentPart[], uploads: Pick<Uploads, 'find'>): Promise<void> {
   for (const part of content) {
     const id = uploadOf(part);
@@ -57,7 +60,10 @@ export async function checkUploads(content: ContentPart[], uploads: Pick<Uploads
   }
 }
 
-/** Refuses media that the session has not, internal URLs, and content that says nothing. */
+/**
+ * Rejects references to media that the session does not have (`file.not_found`), internal URLs and unusable content
+ * (`validation.failed`).
+ */
 export async function checkContent(content: ContentPart[], sessionDir: string): Promise<void> {
   for (const part of content) {
     if (!('source' in part) || part.source.kind !== 'session_media') continue;
@@ -78,7 +84,7 @@ export async function checkContent(content: ContentPart[], sessionDir: string): 
 type MediaPart = Extract<ContentPart, { type: 'image' | 'video' }>;
 type MediaUrl = { url: string; id?: string };
 
-/** Where the files of a prompt come from and go. */
+/** Sources and target folder of a prompt's files. */
 export interface MediaPlace {
   uploads: Pick<Uploads, 'open' | 'copy'>;
   images: Pick<Images, 'fit'>;
@@ -86,16 +92,16 @@ export interface MediaPlace {
 }
 
 interface Intake extends MediaPlace {
-  /** Files that this prompt made, to be removed when it cannot be stored. */
+  /** Files created for this prompt, which are removed if it cannot be stored. */
   written: string[];
 }
 
-/** What one part becomes. */
+/** The forms of one converted part. */
 interface Taken {
   shown: ContentPart;
   part: Part;
   attachment?: Attachment;
-  /** What the model has to know of it. */
+  /** Note for the model, such as the original size of a reduced image. */
   caption?: string;
 }
 
@@ -168,7 +174,7 @@ async function intakeMedia(part: MediaPart, to: Intake): Promise<Taken> {
 
 async function kept(id: string, { uploads, sessionDir, written }: Intake): Promise<SessionMedia> {
   const media = await keepUpload(uploads, sessionDir, id, written);
-  // It was there when the references were checked.
+  // The upload was removed after the references were checked.
   if (!media) throw notFound(id);
   return media;
 }
@@ -214,7 +220,7 @@ async function intakeImage({ media_type, data }: { media_type: string; data: str
   };
 }
 
-/** The upload as media of the session under an id of its own, where it had to be made smaller. */
+/** Stores a reduced copy of an uploaded image as session media under a new id; undefined if the image fits. */
 async function smallerUpload(id: string, to: Intake): Promise<Taken | undefined> {
   const upload = await to.uploads.open(id);
   if (!upload) throw notFound(id);
@@ -234,7 +240,10 @@ async function smallerUpload(id: string, to: Intake): Promise<Taken | undefined>
 const captionOf = async (fitted: Fitted, { sessionDir, written }: Intake): Promise<string> =>
   caption(fitted, await keepOriginal(sessionDir, fitted.original, { written }));
 
-/** The type of an image that no model takes; its own bytes say more than what was declared. */
+/**
+ * Returns the type of an image that no model accepts, else undefined. The detected type has precedence over the
+ * declared one.
+ */
 async function unsupportedType({ path, media_type }: SessionMedia): Promise<string | undefined> {
   const file = await open(path, 'r');
   try {
@@ -250,19 +259,19 @@ const NOT_SHOWN = ' — this image type cannot be shown to the model.';
 const notice = (name: string, type: string, size: number, path: string) =>
   `Attached file "${name.replace(/\p{Cc}+/gu, ' ')}" (${type}, ${size} bytes): ${path}`;
 
-/** Puts an upload where the agent can read it, and says so. */
+/** Copies an upload to a path that the agent can read; returns a notice with that path. */
 async function attachedFile(media: SessionMedia, to: Intake, type = media.media_type): Promise<string> {
   return notice(media.name, type, media.size, await attachMedia(to.sessionDir, media, to.written));
 }
 
-/** Keeps an image that no model takes as a file the agent can read, and says so in its place. */
+/** Stores an image that no model accepts as a file that the agent can read; returns a notice that replaces it. */
 async function storeAttachment(bytes: Buffer, type: string, { sessionDir, written }: Intake): Promise<string> {
   const { default: mime } = await import('mime');
   const stem = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
   const name = `${stem}-image.${mime.getExtension(type) ?? 'bin'}`;
   const path = join(sessionDir, 'attachments', name);
   const present = await stat(path).catch(() => undefined);
-  // An earlier prompt's copy is reused, and stays when this prompt fails.
+  // An earlier prompt's copy is reused, and must not be removed if this prompt fails.
   if (present?.size !== bytes.length) {
     await mkdir(join(sessionDir, 'attachments'), { recursive: true });
     await writeFileAtomic(path, bytes);

@@ -1,16 +1,16 @@
-/** The text that stands for a prompt in lists and titles. */
+/** The text that represents a prompt in lists and titles. */
 import { shownMessage } from '#server/journal/message-view.ts';
 import type { ContentPart } from '#schema/content.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 
 const METADATA_TEXT_CHARS = 4000;
-/** Only this much of a prompt is looked at; redaction and white space may shorten it. */
+/** Only this much of a prompt is processed; redaction and collapsed white space may shorten it. */
 const LOOKED_AT_CHARS = 4 * METADATA_TEXT_CHARS;
-/** A word that the cut halves is left out up to this length, so that no half of a secret stays. */
+/** A word at the cut is omitted up to this length, so that no half of a secret remains. */
 const HALVED_WORD_CHARS = 200;
 export const TITLE_CHARS = 200;
 
-/** Each takes time in proportion to the text: a word is tried from its beginning only, or has a bound. */
+/** Each pattern takes linear time: it matches words from their beginning only, or is bounded. */
 const secrets: [RegExp, string][] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, '[redacted]'],
   [/\bBearer\s+[A-Za-z0-9._~+/=-]+/gi, 'Bearer [redacted]'],
@@ -22,7 +22,7 @@ const TOKEN_CHARS = 40;
 const tokenWord = /[A-Za-z0-9_+=-]{40,}/g;
 const goesOn = /^(?:\/|[.:][\w/])/;
 
-/** A long unbroken word of token characters; parts of paths, URLs and dotted names stay. */
+/** Redacts a long unbroken word of token characters; parts of paths, URLs and dotted names are preserved. */
 function redactedWord(word: string, offset: number, text: string): string {
   const end = offset + word.length;
   if (goesOn.test(text.slice(end, end + 2))) return word;
@@ -40,7 +40,7 @@ function redact(text: string): string {
   return hidden.replace(tokenWord, redactedWord);
 }
 
-/** The beginning of a text, without the word that the cut halves. */
+/** Returns the beginning of a text, without the word at the cut. */
 function beginning(text: string): string {
   if (text.length <= LOOKED_AT_CHARS) return text;
   const word = /[\w.~+/=-]*$/.exec(text.slice(LOOKED_AT_CHARS - HALVED_WORD_CHARS, LOOKED_AT_CHARS))?.[0] ?? '';
@@ -48,8 +48,8 @@ function beginning(text: string): string {
 }
 
 /**
- * One line of at most 4000 characters: texts, media as `[image]` and `[video]`, secrets redacted, controls and white
- * space collapsed. Empty when the prompt shows nothing.
+ * Returns one line of at most 4000 characters: texts, media as `[image]` and `[video]`, secrets redacted, controls and
+ * white space collapsed. Empty if the prompt has no visible content.
  */
 export function metadataText(content: ContentPart[]): string {
   const pieces = content.flatMap((part) => {
@@ -63,7 +63,7 @@ export function metadataText(content: ContentPart[]): string {
     .slice(0, METADATA_TEXT_CHARS);
 }
 
-/** The same of a prompt as the model has it. */
+/** Like `metadataText`, of a prompt in the form that the model receives. */
 export function promptText(prompt: ContextMessage): string {
   const { origin } = prompt;
   const typed = (name: string, args: string | undefined) =>

@@ -1,7 +1,7 @@
 /**
  * The repair pass of the session index: compares `sessions/<workspace id>/<session id>/` with the rows and reads only
- * what the index cannot know. A session whose row is current costs one `stat`. Nothing is written but rows; folders that
- * a dead server did not finish are removed.
+ * folders that the index does not have in their current state. A session whose row is current costs one `stat`. Only
+ * rows are written; unfinished folders of killed servers are removed.
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,13 +15,13 @@ import type { SessionRows } from './session-rows.ts';
 import { isUnfinished, removeAbandoned } from './unfinished-folders.ts';
 import { stateStamp, type FileStamp } from './state-file.ts';
 
-/** What is to be stored of a folder's session; undefined when it holds none. Throws when it cannot be read. */
+/** Reads the header of a folder's session; undefined if the folder contains none. Throws if it cannot be read. */
 export type ReadSessionFolder = (
   folder: SessionFolder,
   known: StoredHeader | undefined,
 ) => Promise<StoredHeader | undefined>;
 
-/** Folders looked at together, and rows a transaction. */
+/** Number of folders that are read concurrently, and of rows per transaction. */
 const FOLDERS_AT_ONCE = 32;
 
 export interface RepairPass {
@@ -32,7 +32,7 @@ export interface RepairPass {
   read: ReadSessionFolder;
   /** Ends the pass early. */
   stopped: () => boolean;
-  /** Folders without a readable session, with the stamp at which that was found. */
+  /** Folders without a readable session, with the stamp of their state file at that read. */
   passedOver: Map<string, string>;
 }
 
@@ -58,8 +58,8 @@ async function directories(path: string): Promise<string[]> {
 }
 
 /**
- * Reads the folders once; rows that were written meanwhile stay unchanged. Resolves to whether the system refused to read
- * a folder that it did not refuse in the pass before: another pass soon may succeed.
+ * Reads the folders once; rows that were written meanwhile stay unchanged. Resolves to true if the system refused to
+ * read a folder that the previous pass could read: another pass soon may succeed.
  */
 export async function repairPass(pass: RepairPass): Promise<boolean> {
   const { db, sessionsDir, stopped, passedOver } = pass;
@@ -76,7 +76,8 @@ export async function repairPass(pass: RepairPass): Promise<boolean> {
 
 async function scanWorkspace(pass: RepairPass, workspaceId: string): Promise<void> {
   const { db, rows, sessionsDir, stopped } = pass;
-  // The rows first: a folder is made before its row, so a row without a folder now is of a session that went.
+  // Rows are read before folders: a folder is created before its row, so a row without a folder belongs to a removed
+  // session.
   const sql = 'SELECT id, revision, state_mtime, state_size FROM sessions WHERE workspace_id = @workspace_id';
   const known = new Map(
     knownRows.parse(db.run(({ all }) => all(sql, { workspace_id: workspaceId }))).map((row) => [row.id, row]),
@@ -106,24 +107,24 @@ async function sweep({ sessionsDir, log }: RepairPass, workspaceId: string, name
   for (const name of names) {
     const dir = join(sessionsDir, workspaceId, name);
     await removeAbandoned(dir).catch((err: unknown) => {
-      // Finished just now.
+      // The folder was renamed meanwhile, because its copy is complete.
       if (errorCode(err) !== 'ENOENT')
         log.warn('what a dead server left unfinished could not be removed', { dir, err });
     });
   }
 }
 
-/** Stands for the stamp of a folder that could not be read: none is equal to it. */
+/** Replaces the stamp of a folder that could not be read; equal to no stamp. */
 const REFUSED = '';
 
 interface FolderChange {
   stored: StoredHeader;
-  /** Revision of the row that was found; 0 when there was none. */
+  /** Revision of the row before the folder was read; 0 if there was none. */
   seen: number;
   stamp: FileStamp | undefined;
 }
 
-/** Of two files with one stamp nothing is read; a session that was never closed may have none. */
+/** Whether the state file is unchanged since the row was written; a session that was never closed may have no file. */
 const sameFile = (row: Known, stamp: FileStamp | undefined) =>
   row.state_mtime === (stamp?.mtime ?? null) && row.state_size === (stamp?.size ?? null);
 
@@ -150,7 +151,7 @@ async function readFolder(
     else passedOver.set(dir, seenAs);
     return stored && { stored, seen: row?.revision ?? 0, stamp };
   } catch (error) {
-    // What the system refuses may go well in the next pass; it is told of once.
+    // A refused read may succeed in the next pass; it is logged once.
     if (passedOver.get(dir) !== REFUSED) warn(error);
     passedOver.set(dir, REFUSED);
     return undefined;

@@ -1,6 +1,6 @@
 /**
- * Sessions that begin as copies of others. Where the index tells all that a copy's own line needs, its journal is made of
- * the other's lines alone; else of their fold, and then it is loaded.
+ * Creates sessions as copies of others. If the index row has everything that the copy's first line needs, the journal
+ * is copied without folding it; otherwise the source is folded, and the copy is loaded.
  */
 import type { Clock } from '#server/clock.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
@@ -29,10 +29,10 @@ import type { LiveSession } from './session.ts';
 import { unfinishedPath } from './unfinished-folders.ts';
 import { unwritable } from './unwritable.ts';
 
-/** What a copy of a session is to be. */
+/** The requested copy of a session. */
 export interface WantedCopy {
   kind: 'fork' | 'child';
-  /** The header of a copy that is like the original, changed. */
+  /** Returns the copy's header, changed as requested. */
   describe(copy: SessionHeader): SessionHeader;
 }
 
@@ -46,18 +46,18 @@ export interface SessionCopiesDeps {
   directory(row: Pick<SessionHeader, 'id' | 'workspaceId'>): string;
   logOptions(row: Pick<SessionHeader, 'id' | 'workspaceId'>): SessionLogOptions;
   headerOf(log: SessionLog, row: SessionHeader): SessionHeader;
-  /** Loaded with the first session. */
+  /** Returns the code of sessions, which is imported with the first session. */
   engine(): Promise<{ activate(log: SessionLog, row: SessionHeader): LiveSession }>;
   loaded(id: string): LiveSession | undefined;
-  /** Puts in what `make` returns. */
+  /** Adds the session that `make` creates to the cache of loaded sessions. */
   add(id: string, make: () => Promise<LiveSession>): Promise<LiveSession>;
 }
 
-/** Makes a copy of a session; see `LiveSessions.fork`. */
+/** Creates the function that copies a session; see `LiveSessions.fork`. */
 export function createSessionCopies(deps: SessionCopiesDeps) {
   const { index, folds, sink, holder, slots, clock, directory } = deps;
 
-  /** Its folder is made first, and nothing is left of one that fails. */
+  /** Copies the folder to a temporary path, then calls `make`; removes both folders if that fails. */
   async function copied<T>(source: SessionHeader, id: string, make: (stage: string) => Promise<T>): Promise<T> {
     const dir = directory({ id, workspaceId: source.workspaceId });
     const stage = unfinishedPath(dir);
@@ -71,8 +71,8 @@ export function createSessionCopies(deps: SessionCopiesDeps) {
   }
 
   /**
-   * The row of a session of which nothing is known but that it has all of the journal and nothing is open there. The copy
-   * of one that wakes is loaded like the original.
+   * Returns the stored header if it suffices for a copy: no fold is cached, the row covers the whole journal, and
+   * nothing is open in it. The copy of a session that wakes must be loaded like the original.
    */
   async function toldByRow(id: string): Promise<StoredHeader | undefined> {
     const stored = deps.loaded(id) || folds.keeps(id) ? undefined : index.stored(id);
@@ -109,7 +109,7 @@ export function createSessionCopies(deps: SessionCopiesDeps) {
     const loaded = deps.loaded(source.id);
     await loaded?.log.refresh();
     if (loaded) assertNoTurn(source.id, loaded.state);
-    // What is appended from here on is no part of the copy.
+    // Records appended after this line are not copied.
     const counts = loaded ? knownLines(loaded.log) : foldedLines(await folds.read(source.id, from));
     let row: SessionHeader | undefined;
     const begin = async (state: LogState) => {
@@ -137,14 +137,14 @@ export function createSessionCopies(deps: SessionCopiesDeps) {
   };
 }
 
-/** What of a log's file is copied, and its fold, unless it has records that stand in no line. */
+/** Returns the end of the copied part of a log's file, and its fold unless it has records that are not in the file. */
 function knownLines({ claimed, readOnly, unwritten, length, state, holdsTexts }: SessionLog) {
   const end = claimed ? length : undefined;
   if (readOnly || unwritten.length > 0) return { end };
   return { end: length, known: { state: copyState(state), holdsTexts } };
 }
 
-/** The same of one that is not loaded. */
+/** Like `knownLines`, for a session that is not loaded. */
 function foldedLines({ unsettled, length, state, blobs }: ColdFold) {
   if (unsettled || length === 0) return {};
   return { end: length, known: { state: copyState(state), holdsTexts: blobs.holdsTexts } };

@@ -1,4 +1,4 @@
-/** A session as one zip archive: a manifest, everything in its folder, and the logs that tell what went on. */
+/** Exports a session as a zip archive: a manifest, all files of its folder, and the logs. */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { mkdir, open, rm, stat, type FileHandle } from 'node:fs/promises';
@@ -15,7 +15,7 @@ import type { SessionIndex } from './session-index.ts';
 
 const WIRE_PROTOCOL_VERSION = '1.5';
 
-/** What the archive itself adds; a file of the session's folder does not stand in for it. */
+/** Names of the files that the export adds; files of the session's folder with these names are skipped. */
 const ADDED = {
   manifest: 'manifest.json',
   web: 'logs/service-web.jsonl',
@@ -37,7 +37,7 @@ export interface SessionExportDeps {
   clock: Clock;
 }
 
-/** An archive that has no name any more: it is gone when the file is closed. */
+/** An archive in an unlinked file, which the system removes when the file is closed. */
 export interface SessionArchive {
   file: FileHandle;
   size: number;
@@ -50,7 +50,9 @@ interface Entry {
   from: string | Buffer;
 }
 
-/** A live session is flushed first, a cold one is not loaded. Throws `session.not_found`. */
+/**
+ * Creates the export function. A loaded session is flushed first; a cold one is not loaded. Throws `session.not_found`.
+ */
 export function createSessionExport({ home, version, live, index, clock }: SessionExportDeps): ExportSession {
   async function entriesOf(row: SessionHeader, { web_log, desktop }: ExportRequest): Promise<Entry[]> {
     const folder = live.directory(row);
@@ -98,13 +100,13 @@ export function createSessionExport({ home, version, live, index, clock }: Sessi
     const path = join(folder, `export-${randomUUID()}.zip`);
     const file = await open(path, 'wx+', 0o600);
     try {
-      // Without a name it ends with whoever has it open, be that by a crash.
+      // An unlinked file is removed when its last descriptor closes, also after a crash.
       await rm(path);
       await writeZip([manifest(row, entries), ...entries], file, signal);
       return { file, size: (await file.stat()).size };
     } catch (error) {
       await file.close();
-      // Rather that the client has gone than that the archive is not whole.
+      // A disconnected client is reported as such, not as an incomplete archive.
       signal.throwIfAborted();
       throw error;
     }
@@ -113,7 +115,7 @@ export function createSessionExport({ home, version, live, index, clock }: Sessi
 
 const isFile = async (path: string) => (await stat(path).catch(() => undefined))?.isFile() === true;
 
-/** One file after the other, as they are at that moment. */
+/** Writes the entries serially; each file is read at that moment. */
 async function writeZip(entries: readonly Entry[], target: FileHandle, signal: AbortSignal): Promise<void> {
   const { ZipFile } = await import('yazl');
   const zip = new ZipFile();
@@ -121,7 +123,7 @@ async function writeZip(entries: readonly Entry[], target: FileHandle, signal: A
   let reading: Readable | undefined;
   zip.on('error', (error: Error) => output.destroy(error));
   for (const { name, from } of entries) {
-    // A backslash would be a separator to those who unpack it.
+    // Some unpackers treat a backslash as a separator.
     const path = name.replaceAll('\\', '_');
     if (typeof from !== 'string') zip.addBuffer(from, path);
     else
@@ -148,7 +150,9 @@ async function writeZip(entries: readonly Entry[], target: FileHandle, signal: A
   }
 }
 
-/** Its bytes up to its present end, so that a log that goes on being written has one; none where it has vanished. */
+/**
+ * Reads a file up to its present end, so that a log that is being written has a fixed length; empty if it was removed.
+ */
 async function readFileNow(path: string): Promise<Readable> {
   let file: FileHandle;
   try {

@@ -1,4 +1,4 @@
-/** A session's header, made from its folder: how the index is filled and repaired. Nothing is written or locked. */
+/** Reads a session's header from its folder, to fill and repair the index. Writes and locks no file. */
 import { ServiceError } from '#server/errors/service-error.ts';
 import { foldJournal, type FoldedJournal } from '#server/journal/cold-fold.ts';
 import { wasReleased } from '#server/journal/lock.ts';
@@ -14,9 +14,9 @@ export interface SessionFolder {
 }
 
 /**
- * What is to be stored of the session; undefined when the folder holds none. `known` is the row of the index, which
- * stays as it is unless the file has cold facts of a later revision, or the journal is shorter than the row's: then it
- * is a copy that was restored.
+ * Returns the header to store for the session; undefined if the folder contains none. `known` is the index row. It is
+ * returned unchanged unless `state.json` has a later revision of the members that no journal has, or the journal is
+ * shorter than the row's: then the folder was restored from a backup.
  */
 export async function readSessionFolder(
   { dir, id, workspaceId }: SessionFolder,
@@ -34,7 +34,7 @@ export async function readSessionFolder(
     return { ...known, header, revision: state.revision };
   }
   const revision = Math.max(state?.revision ?? 0, known?.revision ?? 0) + 1;
-  // Closed cleanly, and nothing was written since.
+  // The session was closed cleanly and not written since.
   if (state && state.journalLength === size && (await wasReleased(dir))) return { ...state, revision };
   try {
     const fold = await foldJournal({ dir, sessionId: id, ...folding });

@@ -1,4 +1,4 @@
-/** What clients ask of sessions over their WebSocket. */
+/** Request frames about sessions. */
 import { defineFrame } from '#server/events/frame-handler.ts';
 import type { FrameHandler } from '#server/events/frame-handler.ts';
 import { abortFrame } from '#schema/prompt-frames.ts';
@@ -7,7 +7,7 @@ import type { Sessions } from './sessions.ts';
 /** The handlers of the sessions' request frames. */
 export const sessionFrames = (sessions: Pick<Sessions, 'abort'>): FrameHandler[] => [
   defineFrame(abortFrame, {
-    // Nobody waits with a stop for what was asked before it.
+    // An abort must not wait for earlier requests.
     row: 'control',
     handle: ({ session_id, prompt_id }) => sessions.abort(session_id, prompt_id),
   }),

@@ -1,7 +1,7 @@
 /**
- * What is known of a session without its history, in its four forms: in memory, as a row of the index, as `state.json`
- * and as the Session object of replies and events. A member is added here, where it comes from (the index projection of
- * the journal) and, when clients see it, in their schema.
+ * A session's header: its members without its history, in four forms: in memory, as a row of the index, as `state.json`
+ * and as the Session object of replies and events. A new member is added here, in the projection that derives it from
+ * the journal (`index-row.ts`), and in the schema if clients receive it.
  */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -21,7 +21,7 @@ const headerSchema = z.object({
   workspaceId: z.string(),
   /** Absolute. */
   cwd: z.string(),
-  /** Empty when there is none. */
+  /** Empty if the session has no title. */
   title: z.string(),
   titleKind: z.enum(['replaceable', 'generated', 'custom']).optional(),
   lastPrompt: z.string().optional(),
@@ -32,29 +32,31 @@ const headerSchema = z.object({
   archivedAt: time.optional(),
   /** Custom metadata; `parent_session_id` and `child_session_kind` in it make the session a child. */
   custom: z.record(z.string(), z.unknown()),
-  /** A turn, a task or a compaction is open, or clients believe so: what a crash leaves behind. */
+  /** A turn, a task or a compaction is open, or was published as open; remains true after a crash. */
   open: z.boolean(),
-  /** Nothing is open in the journal, nor still to be told of it: a copy needs no fold to begin. */
+  /**
+   * Nothing is open in the journal, and no outcome is still to be published: the session can be copied without a fold.
+   */
   settled: z.boolean(),
-  /** Names of the features for which it is loaded after a start, such as for scheduled jobs. */
+  /** Names of the features for which the session is loaded after a start, such as for scheduled jobs. */
   wakes: z.array(z.string()),
   forkedFrom: z.string().optional(),
 });
 export type SessionHeader = z.infer<typeof headerSchema>;
 
-/** Facts that no journal has: they change without the session's lock. */
+/** Header members that no journal has; they change without the session's lock. */
 export type ColdFacts = Pick<SessionHeader, 'archived' | 'archivedAt' | 'custom'>;
 
-/** A header as it is stored, in the index and in `state.json`. */
+/** A header as stored in the index and in `state.json`. */
 export interface StoredHeader {
   header: SessionHeader;
-  /** Rises with every change of the row; the file is made from the row and carries it. */
+  /** Increases with each change of the row; `state.json` is written from the row and contains it. */
   revision: number;
-  /** Bytes of the journal that the header was made from. */
+  /** Bytes of the journal that the header was derived from. */
   journalLength: number;
 }
 
-/** The header that a journal tells, with the stored facts that it does not know. */
+/** Derives the header from a journal's fold; members that no journal has are those of `stored`. */
 export function foldedHeader(
   state: LogState,
   { id, workspaceId }: Pick<SessionHeader, 'id' | 'workspaceId'>,
@@ -79,8 +81,8 @@ export function foldedHeader(
 export const newSessionId = (): string => `session_${randomUUID()}`;
 
 /**
- * A header for the copy of a session that is as the fold of what was copied, under its own id and time. Without a state
- * the source's row tells all of it.
+ * Returns the header of a copy, derived from the fold of the copied records, under the copy's id and time. Without a
+ * state, it is derived from the source's row.
  */
 export function copiedHeader(
   state: LogState | undefined,
@@ -93,7 +95,7 @@ export function copiedHeader(
     title: title || source.title,
     titleKind,
     lastPrompt: lastPrompt ?? source.lastPrompt,
-    // A turn that is still open there ends in the copy.
+    // A turn that is open in the source is cancelled in the copy.
     lastTurnReason: state && mainTurnActive(state.activity) ? 'cancelled' : folded.lastTurnReason,
     updatedAt: folded.updatedAt,
     archived: false,
@@ -133,25 +135,26 @@ const columnNames: ReadonlyMap<string, string> = new Map(
 
 /** Columns of a header, in the order of its members; parameters have their names. */
 export const headerColumns: readonly string[] = [...columnNames.values()];
-/** Of `ColdFacts`. */
+/** Columns of `ColdFacts`. */
 export const coldColumns: readonly string[] = ['archived', 'archived_at', 'custom'];
-/** What a SELECT names, so that its rows have a header's members. */
+/** The column list of a SELECT whose rows have a header's members. */
 export const HEADER_MEMBERS = Object.keys(columns)
   .map((member) => `${columnOf(member)} AS ${member}`)
   .join(', ');
 
-/** Expressions over a row, which an index serves where they are written alike. */
+/** Expressions over a row; SQLite uses an index on an expression only if the query spells it identically. */
 export const PARENT_OF = `json_extract(custom, '$.parent_session_id')`;
 export const PROMPTED = 'last_prompt IS NOT NULL';
 export const WAKES = "wakes <> '[]'";
 export const IS_CHILD = `json_extract(custom, '$.child_session_kind') = 'child'`;
 
 /**
- * Ids are compared as bytes (BINARY), and a page in list order comes straight from an index. There are few of them: each
- * turn writes the row twice. Counts are kept, for counting rows takes longer with each session.
+ * Ids are compared as bytes (BINARY), and a page in list order is read from an index without sorting. There are few
+ * indexes, because each turn writes the row twice. Session counts are stored, because counting rows takes time in
+ * proportion to them.
  */
 export const indexSchema: IndexSchema = {
-  /** Rises with every change of the tables. */
+  /** Increases with each change of the tables. */
   version: 7,
   sql: `
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -192,7 +195,7 @@ const json = <Value>(schema: z.ZodType<Value>) =>
     return z.NEVER;
   });
 
-/** Plain members only: a page of 50 rows goes through it on every list request. */
+/** Plain members only, for speed: each list request parses a page of 50 rows. */
 const rowSchema = headerSchema.extend({
   archived: flag,
   open: flag,
@@ -208,7 +211,7 @@ export function headerOfRow(row: unknown): SessionHeader {
   return rowSchema.parse(Object.fromEntries(present));
 }
 
-/** Parameters named as the columns of the members that are given. */
+/** SQL parameters for the given members, named like their columns. */
 export function parametersOf(members: Partial<SessionHeader>): SqlParameters {
   const parameters: SqlParameters = {};
   for (const [member, value] of Object.entries(members)) {
@@ -233,7 +236,10 @@ function columnValue(value: SessionHeader[keyof SessionHeader] | undefined): str
 
 const STATE_VERSION = 2;
 
-/** What is open no file says. `title` and `custom` may be missing; files of older versions say nothing of revision and length. */
+/**
+ * `open` and `settled` are not stored in the file. `title` and `custom` may be missing; files of older versions lack
+ * revision and length.
+ */
 const stateSchema = headerSchema.omit({ workspaceId: true, open: true, settled: true }).extend({
   version: z.number().int(),
   title: z.string().default(''),
@@ -252,7 +258,7 @@ export function stateText({ header, revision, journalLength }: StoredHeader): st
   return `${JSON.stringify(state, null, 2)}\n`;
 }
 
-/** What the text of a `state.json` in a workspace's folder says. Throws when it is damaged. */
+/** Parses the text of a `state.json` of a workspace. Throws if it is damaged. */
 export function parseState(text: string, workspaceId: string): StoredHeader {
   const state = stateSchema.parse(JSON.parse(text));
   const { version: _version, cron, wakes = cron ? ['cron'] : [], revision, journalLength, ...rest } = state;
@@ -261,7 +267,7 @@ export function parseState(text: string, workspaceId: string): StoredHeader {
 
 // --- Session object
 
-/** Reserved custom keys: never shown, never stored from a request. */
+/** Reserved custom keys: never included in replies, never stored from a request. */
 const RESERVED = ['cwd', 'goal'];
 
 /** Custom metadata without the keys that a request may not set. */
@@ -272,18 +278,18 @@ export function customMetadata(metadata: Record<string, unknown>): Record<string
 /** `child_session_kind` of a session's children. */
 export const CHILD_KIND = 'child';
 
-/** Custom metadata without whose child the session is. */
+/** Returns custom metadata without the members that make the session a child. */
 export function withoutParent(metadata: Record<string, unknown>): Record<string, unknown> {
   const { parent_session_id: _parent, child_session_kind: _kind, ...rest } = metadata;
   return rest;
 }
 
-/** What goes on in a session. */
+/** Members of the Session object that depend on its running operations. */
 export type Activity = Pick<Session, 'busy' | 'main_turn_active' | 'pending_interaction'> & {
   last_turn_reason?: Session['last_turn_reason'] | undefined;
 };
 
-/** Outside the snapshot the usage of a session reads as zeros. */
+/** The usage in Session objects outside of snapshots: zeros. */
 export const zeroUsage: SessionUsage = {
   input_tokens: 0,
   output_tokens: 0,
@@ -295,7 +301,10 @@ export const zeroUsage: SessionUsage = {
   turn_count: 0,
 };
 
-/** `live` is the activity of a loaded session; a cold one is idle and reports its persisted outcome. */
+/**
+ * Builds the Session object. `live` is the activity of a loaded session; a cold one is idle and has its persisted
+ * outcome.
+ */
 export function sessionOfHeader(header: SessionHeader, live: Activity | undefined): Session {
   const outcome = live ? live.last_turn_reason : header.lastTurnReason;
   return {

@@ -1,6 +1,6 @@
 /**
- * The index of all sessions of the home: what lists and counts read, so that none of them opens a workspace or a
- * journal. Whoever changes a session changes its row first; the minute pass over the folders is only a repair.
+ * The index of all sessions of a home, a SQLite table. Lists and counts read it without opening a workspace or a
+ * journal. Each change of a session updates its row; the pass over the folders, once a minute, only repairs.
  */
 import { z } from 'zod';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
@@ -17,33 +17,36 @@ const REPAIR_EVERY_MS = 60_000;
 const RETRY_AFTER_MS = 5_000;
 
 export interface SessionIndex {
-  /** Resolves when the rows of the folders are in; the first call opens the file and starts the repair passes. */
+  /** Resolves when the index is filled; the first call opens the file and starts the repair passes. */
   ready(): Promise<void>;
   /**
-   * Stores what a journal of that length tells; facts that no journal has stay as they are. Never throws: a row that
-   * could not be written is kept and tried again every 5 s.
+   * Stores the header derived from a journal of that length; members that no journal has stay unchanged. Never throws:
+   * a row that could not be written is kept in memory and written again every 5 s.
    */
   upsert(header: SessionHeader, journalLength: number): void;
   /**
-   * Stores facts that no journal has, made from those that are there, whoever wrote them. Does nothing without a row.
-   * Throws when it cannot be written.
+   * Stores members that no journal has, derived from the row's present ones, in one transaction. Does nothing without a
+   * row. Throws if the row cannot be written.
    */
   patch(id: string, change: (header: SessionHeader) => Partial<ColdFacts & { updatedAt: number }>): void;
   get(id: string): SessionHeader | undefined;
-  /** As `get`, with what the session's file is made from. */
+  /** Like `get`, with revision and journal length, as `state.json` is written from them. */
   stored(id: string): StoredHeader | undefined;
-  /** The session's file is on the disk as the row of that revision has it. */
+  /** Records that the session's `state.json` was written from that revision of the row. */
   mirrored(id: string, revision: number, stamp: FileStamp): void;
   list(query: PageQuery): SessionPage;
-  /** Every workspace id that has sessions, archived ones and children included: how many, and the directory of one. */
+  /** All workspace ids with sessions, including archived ones and children: their number, and the directory of one. */
   workspaces(): { workspaceId: string; cwd: string; sessions: number }[];
-  /** Of the session created last that is not archived. */
+  /** Id of the session created last that is not archived. */
   newestId(): string | undefined;
-  /** Sessions in which something is open: of a live process, or to be settled after a crash. */
+  /** Sessions with an open turn, task or compaction: running in a live process, or to be settled after a crash. */
   openRows(): SessionHeader[];
-  /** Sessions that features want loaded after a start (`wakes`), without archived ones; the newest first. */
+  /** Unarchived sessions that features want loaded after a start (`wakes`), newest first. */
   wakingRows(): SessionHeader[];
-  /** One pass over the folders: finds sessions that other means added, changed or removed. Resolves as `repairPass` does. */
+  /**
+   * Runs one pass over the folders, which finds sessions that were added, changed or removed without the index.
+   * Resolves like `repairPass`.
+   */
   repair(): Promise<boolean>;
   /** Ends the passes and closes the database. */
   close(): Promise<void>;
@@ -64,12 +67,12 @@ const idRows = z.array(z.object({ id: z.string() }));
 const countRows = z.array(z.object({ workspaceId: z.string(), sessions: z.number() }));
 const directoryRows = z.array(z.object({ cwd: z.string() }));
 
-/** Writes nothing yet; `ready` opens the file. */
+/** Creates the index; `ready` opens its file. */
 export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
   const { db, log, sessionsDir, read, repairEveryMs = REPAIR_EVERY_MS, retryAfterMs = RETRY_AFTER_MS } = deps;
   const rows = sessionRows;
   const writes = createRowWrites({ db, log, onRefused: () => schedule(retryAfterMs) });
-  /** Of each workspace id that has sessions; an id stands for one directory. */
+  /** The directory of each workspace id with sessions; an id belongs to one directory. */
   const directories = new Map<string, string>();
   const passedOver = new Map<string, string>();
   let timer: NodeJS.Timeout | undefined;
@@ -94,7 +97,7 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
     return refused;
   }
 
-  /** One at a time: a call during a pass shares it. Resolves to whether another one soon may find more. */
+  /** Runs one pass at a time; calls during a pass share it. Resolves to whether another pass soon may find more. */
   function repair(): Promise<boolean> {
     pass ??= repairOnce().finally(() => {
       pass = undefined;
@@ -114,7 +117,7 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
 
   db.onRemade(() => schedule(0));
 
-  /** Reading a list must say what is wrong with the index. */
+  /** Runs a query. Throws `persistence.failure` with the reason, which the reply of a list must contain. */
   function query<T>(use: (connection: Connection) => T): T {
     try {
       return db.run(use);
@@ -162,7 +165,7 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
       try {
         db.run((connection) => rows.mirrored(connection, id, revision, stamp));
       } catch (error) {
-        // The next pass finds a file that it does not know and reads it.
+        // The next pass reads the file, because its stamp is not recorded.
         log.warn('the index could not take note of a state.json', { sessionId: id, err: error });
       }
     },
@@ -187,7 +190,7 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
     async close() {
       closed = true;
       clearTimeout(timer);
-      // Whoever began the pass hears of its failure.
+      // The caller that started the pass receives its failure.
       await pass?.catch(() => undefined);
       db.close();
     },

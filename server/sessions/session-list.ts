@@ -2,7 +2,7 @@
 import type { SessionPage, PageQuery } from './session-page.ts';
 import type { SessionIndex } from './session-index.ts';
 
-/** Members and defaults as the endpoint's query has them, already validated. */
+/** The validated query of the endpoint. */
 export interface SessionListQuery {
   before_id?: string | undefined;
   after_id?: string | undefined;
@@ -12,7 +12,7 @@ export interface SessionListQuery {
   archived_only?: boolean | undefined;
   exclude_empty?: boolean | undefined;
   workspace_id?: string | undefined;
-  /** Children of this session alone. */
+  /** Only children of this session. */
   parent?: string | undefined;
 }
 

@@ -8,13 +8,16 @@ export interface PageQuery {
   /** Ids of one workspace, aliases included. Absent: all workspaces. */
   workspaceIds?: readonly string[] | undefined;
   archived: 'exclude' | 'include' | 'only';
-  /** Children of this session alone. */
+  /** Only children of this session. */
   parent?: string | undefined;
   /** Drops sessions without a prompt. */
   excludeEmpty?: boolean | undefined;
-  /** Strictly older than `before`, or strictly newer than `after`; still newest first. Any existing session will do. */
+  /**
+   * Only sessions older than `before`, or newer than `after`; still newest first. The id of any existing session is
+   * valid.
+   */
   cursor?: { side: 'before' | 'after'; id: string } | undefined;
-  /** True: these sessions alone. False: all others. */
+  /** `wanted` true: only these sessions; false: all others. */
   busy?: { wanted: boolean; ids: Iterable<string> } | undefined;
   /** Absent: everything. */
   limit?: number | undefined;
@@ -49,10 +52,10 @@ export function readPage(db: Connection, query: PageQuery): SessionPage {
     where.push(`${PARENT_OF} = @parent`, IS_CHILD);
     binding.parent = parent;
   }
-  // Written as a comparison, it is looked up in the index.
+  // SQLite uses the index only for a comparison.
   if (excludeEmpty) where.push(`(${PROMPTED}) = 1`);
   if (workspaceIds?.length === 1) {
-    // An equality lets the index give the order too; a set would be sorted whole.
+    // With an equality the index also yields the order; with a set, all rows would be sorted.
     where.push('workspace_id = @workspace');
     binding.workspace = workspaceIds[0] ?? '';
   } else if (workspaceIds) {
@@ -71,7 +74,7 @@ export function readPage(db: Connection, query: PageQuery): SessionPage {
     binding.cursor_id = cursor.id;
   }
   if (archived === 'include' && !few && limit !== undefined) {
-    // The index has the two apart: the page is among the newest of each.
+    // The index separates archived from other sessions, so the page is among the newest of each.
     const newest = (part: string) =>
       `SELECT rowid FROM (SELECT rowid FROM sessions ${filterOf([part, ...where])} ${ORDER})`;
     where.push(`rowid IN (${newest(ARCHIVED.exclude)} UNION ALL ${newest(ARCHIVED.only)})`);

@@ -1,4 +1,4 @@
-/** What works in a loaded session: its agents, its features, and what they share. */
+/** The parts of a loaded session: its agents, its features, and the services that they share. */
 import { dirname, join } from 'node:path';
 import type { SessionContext, SessionPlace } from '#server/agent/contract/context.ts';
 import type { Feature, FeatureServices, LiveFeature } from '#server/agent/contract/feature.ts';
@@ -29,17 +29,17 @@ export interface SessionPartsDeps extends Pick<SessionContext, 'modeChanged'> {
   featureServices: FeatureServices;
   features: readonly Feature[];
   clock: Clock;
-  /** What transcripts are made with. */
+  /** Dependencies of the transcripts. */
   transcripts: Pick<LiveTranscriptsDeps, 'mapper' | 'journals' | 'known'>;
   archived(): boolean;
   changed(): void;
   report(what: string, error: unknown): void;
 }
 
-/** Nothing else names a folder beside this one's. */
+/** Ids of ancestors become folder names next to this session's folder, so any other form is rejected. */
 const SESSION_ID = /^session_[\w-]+$/;
 
-/** Puts them together over a loaded journal; appends nothing. */
+/** Creates the parts over an open journal; appends no record. */
 export function openSessionParts(deps: SessionPartsDeps): SessionParts {
   const { log, place, services, clock } = deps;
   const interactions = createInteractions({ log, clock });
@@ -92,7 +92,7 @@ export function openSessionParts(deps: SessionPartsDeps): SessionParts {
   return { approvals, tasks, interactions, features: features.all, agents, context, transcripts };
 }
 
-/** Something of them runs or waits. */
+/** Whether a turn, an interaction, a task or a feature's operation is running or pending. */
 export const isAtWork = ({ agents, interactions, tasks, features }: SessionParts): boolean =>
   !agents.idle() ||
   interactions.pending() ||
@@ -116,7 +116,7 @@ function openFeatures(list: readonly Feature[], services: FeatureServices) {
     get<Live extends LiveFeature>(feature: Feature<Live>): Live {
       const live = byFeature.get(feature);
       if (!live) throw new Error(`the feature ${feature.name} is not in the list`);
-      // It was made by this feature's own `open`.
+      // The value was returned by this feature's `open`.
       return live as Live;
     },
   };

@@ -1,4 +1,4 @@
-/** Where a session is read from: the one that is loaded here, else a fold of its journal. */
+/** Determines the source that a session is read from: the loaded session, else a fold of its journal. */
 import { sessionNotFound } from '#server/errors/service-error.ts';
 import type { ColdFold } from '#server/journal/cold-fold.ts';
 import { assertNotEmptied } from '#server/journal/emptied.ts';
@@ -17,8 +17,8 @@ export interface SessionPlaceDeps {
 }
 
 /**
- * It has everything that was in the journal when it was asked for. Throws `session.not_found`, `internal.error` of a
- * damaged journal.
+ * Creates the function that returns the source with all records that were in the journal at the time of the call.
+ * Throws `session.not_found`; `internal.error` if the journal is damaged.
  */
 export function createReadFrom({ live, folds, index }: SessionPlaceDeps): (id: string) => Promise<ReadFrom> {
   function storedHeader(id: string): StoredHeader {
@@ -38,13 +38,13 @@ export function createReadFrom({ live, folds, index }: SessionPlaceDeps): (id: s
     let fold: ColdFold | undefined;
     if (!live.get(id)) {
       await index.ready();
-      // It would be folded twice.
+      // Reading during a load would fold the journal twice.
       await live.loaded(id);
     }
     if (!live.get(id)) {
       fold = await readFold(id);
     }
-    // It may have come or gone meanwhile; what this process runs, it alone knows whole.
+    // The session may have been loaded or unloaded meanwhile; if it is loaded, only its process has its complete state.
     const session = live.get(id);
     if (session) {
       await session.log.refresh();

@@ -1,6 +1,6 @@
 /**
- * Reading a session: from the one that is loaded here, else from a fold of its journal, which loads nothing, writes
- * nothing and tells nobody. Another server may run the session meanwhile: its members then show that it runs.
+ * Reads a session: from the loaded one, else from a fold of its journal, which loads nothing, writes nothing and
+ * publishes nothing. If another server runs the session meanwhile, its members show that it is running.
  */
 import { readMessages } from '#server/journal/message-pages.ts';
 import { workFacts } from '#server/journal/projections/activity.ts';
@@ -16,8 +16,8 @@ import {
 export type SessionReadsDeps = ViewConfiguration & SessionPlaceDeps;
 
 /**
- * Answers from everything that was in the journal when it was called. Throws `session.not_found`, `internal.error` of a
- * damaged journal.
+ * Returns a reader of all records that were in the journal at the time of the call. Throws `session.not_found`;
+ * `internal.error` if the journal is damaged.
  */
 export type ReadSession = (id: string) => Promise<SessionReader>;
 
@@ -30,11 +30,11 @@ export function createSessionReads(deps: SessionReadsDeps): ReadSession {
   };
 }
 
-/** Everything is looked at when it is asked for, for another reader may read the fold on. */
+/** The source of a folded session. Its members are read at each access, because another reader may extend the fold. */
 function foldedSource(id: string, { dir, fold, stored }: Exclude<ReadFrom, { session: unknown }>): SessionSource {
   const { header, journalLength } = stored;
   const activity = () => workFacts(fold.state.activity);
-  // The row is written behind the line; where it is ahead, another server has written since.
+  // A row is written after its journal line; if the row is ahead of the fold, another server has written since.
   const present = () =>
     fold.length > 0 && fold.length >= journalLength ? foldedHeader(fold.state, header, header) : header;
   return {

@@ -1,6 +1,7 @@
 /**
- * Settles what dead servers left open, by loading each session of which the index says so and that nobody holds: right
- * after the start, and every minute, for a server of another machine is known to be dead only after a while.
+ * Settles sessions that a killed server left running: loads each session that is open in the index and whose lock has
+ * no owner. Runs after the start and every minute, because a server on another machine is recognised as dead only after
+ * a while.
  */
 import type { Clock } from '#server/clock.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
@@ -13,7 +14,7 @@ const EVERY_MS = 60_000;
 
 export interface SessionRecovery {
   start(): void;
-  /** Resolves when the session that is being settled is through. */
+  /** Stops; resolves when the session that is being settled is loaded. */
   close(): Promise<void>;
 }
 
@@ -27,7 +28,7 @@ export interface SessionRecoveryDeps {
 
 export function createSessionRecovery(deps: SessionRecoveryDeps): SessionRecovery {
   const { index, live, holder, log, clock } = deps;
-  /** Those that cannot be loaded; a request that wants one is told why. */
+  /** Sessions that cannot be loaded; a request for one receives the reason. */
   const failed = new Set<string>();
   let callOff = () => {};
   let running = Promise.resolve();

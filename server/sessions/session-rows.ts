@@ -17,20 +17,20 @@ import type { FileStamp } from './state-file.ts';
 export interface SessionRows {
   stored(db: Connection, id: string): StoredHeader | undefined;
   headers(db: Connection, tail: string, given?: SqlParameters): SessionHeader[];
-  /** What the journal tells; the facts that it does not know stay. A new row gets all of the header. */
+  /** Stores the members derived from the journal and preserves the others; a new row gets the whole header. */
   upsert(db: Connection, header: SessionHeader, journalLength: number): void;
-  /** The facts that no journal has; in a transaction with the look at those that were there. */
+  /** Stores the members that no journal has; to be called in one transaction with the read of the previous ones. */
   patch(db: Connection, id: string, facts: ColdFacts & Pick<SessionHeader, 'updatedAt'>): void;
-  /** A row as its folder tells, if it still has the revision that was seen (0: is still missing). */
+  /** Stores the row as read from its folder, if the row's revision is still `seen` (0: if it is still missing). */
   repair(db: Connection, stored: StoredHeader, stamp: FileStamp | undefined, seen: number): void;
-  /** The file on the disk is that of the row's revision. */
+  /** Records the stamp of the `state.json` that was written from the row's revision. */
   mirrored(db: Connection, id: string, revision: number, stamp: FileStamp): void;
 }
 
 const assign = (columns: readonly string[]) => columns.map((name) => `${name} = excluded.${name}`).join(', ');
 const named = (columns: readonly string[]) => columns.map((name) => `@${name}`).join(', ');
 
-/** Made once. */
+/** Columns that never change. */
 const FIXED = ['id', 'workspace_id', 'created_at'];
 const own = headerColumns.filter((name) => !FIXED.includes(name));
 const told = own.filter((name) => !coldColumns.includes(name) && name !== 'updated_at');

@@ -1,6 +1,4 @@
-/**
- * The event streams of sessions, as clients follow them: of loaded ones from their logs, of cold ones from the files.
- */
+/** The event streams of sessions: from the log of a loaded session, from the files of a cold one. */
 import type { StreamPosition } from '#server/events/frame.ts';
 import type { StreamSource } from '#server/events/stream-source.ts';
 import { lockOwner } from '#server/journal/lock.ts';
@@ -27,7 +25,8 @@ export function createSessionStreams({ index, live, holder, rowOf }: SessionStre
     async position(id): Promise<StreamPosition> {
       const row = rowOf(id);
       const dir = live.directory(row);
-      // What runs elsewhere goes on there; what a dead server left open is settled, so that events tell of it.
+      // A session that runs in another process is left alone; one that a killed server left open is settled, which
+      // publishes events.
       if (row.open && !live.get(id) && !(await lockOwner(dir, holder))) await live.open(id);
       return live.get(id)?.log.position() ?? readPosition(dir);
     },

@@ -1,6 +1,6 @@
 /**
- * What clients read of a session: functions of its fold, the configuration and, where the session is loaded, of what
- * only its process knows. A session that is merely folded answers by the same functions.
+ * Views of a session for clients: functions of its fold, the configuration and, if the session is loaded, of state that
+ * only its process has. They are the same for a session that is only folded.
  */
 import type { AgentDefaults, Feature } from '#server/agent/contract/feature.ts';
 import type { StreamPosition } from '#server/events/frame.ts';
@@ -27,25 +27,25 @@ import {
 
 const SNAPSHOT_MESSAGES = 100;
 
-/** A session as reads see it. All members are as of the same moment while nothing is awaited in between. */
+/** The source of a session's views. Its members are consistent with each other between two awaits. */
 export interface SessionSource extends MessageSource {
   position(): StreamPosition;
   activity(): WorkFacts;
   /** The Session object. */
   view(): Session;
-  /** Of a loaded session. */
+  /** State of a loaded session that is not in its fold; undefined for a cold one. */
   readonly overlay?: LiveOverlay;
 }
 
-/** What dies with the process that runs a session. */
+/** State of a loaded session that is lost when its process exits. */
 export interface LiveOverlay {
   /** The main agent's turn. */
   inFlight(): InFlightTurn | null;
-  /** Found when the instruction files were read last. */
+  /** Warnings of the last read of the instruction files. */
   warnings(): SessionWarning[];
-  /** What features have of it. */
+  /** Sections of the snapshot that features add. */
   sections(): Partial<Snapshot>[];
-  /** Hands over the session's events that wait to be joined. */
+  /** Publishes the session's buffered stream events, which wait to be coalesced. */
   flushEvents(): void;
 }
 
@@ -55,18 +55,18 @@ export interface ViewConfiguration {
   features: readonly Feature[];
 }
 
-/** Facts of an agent, also before it was ever used. */
+/** Settings and context size of an agent, with defaults before its first use. */
 export interface AgentFacts {
   model: string | undefined;
   effort: string;
   permission: PermissionMode;
-  /** Of the default model, while none is bound. */
+  /** That of the default model while none is bound. */
   maxContextTokens: number | undefined;
   contextTokens: number;
   profile: string | undefined;
 }
 
-/** The answers to reads of one session. Each is as of one moment, which is when it is asked for. */
+/** Reads one session. Each reply is consistent as of the call. */
 export interface SessionReader {
   readonly state: LogState;
   view(): Session;
@@ -74,7 +74,7 @@ export interface SessionReader {
   snapshot(): Promise<Snapshot>;
   /** Newest first. */
   messages(query: MessageQuery): Promise<MessagePage>;
-  /** The newest that the model still sees, newest first. */
+  /** The newest messages of the model's context, newest first. */
   contextMessages(pageSize?: number): Promise<MessagePage>;
   /** Throws `message.not_found`. */
   message(id: string): Promise<Message>;
@@ -83,13 +83,13 @@ export interface SessionReader {
   approvals(): Promise<Approval[]>;
 }
 
-/** What the main agent works on. */
+/** Returns the runtime that the main agent works on. */
 export const runtimeOf = (source: SessionSource): RuntimeBinding => ({
   workspace_id: source.view().workspace_id,
   runtime_id: mainContext(source.state).config.runtimeId ?? LOCAL_RUNTIME,
 });
 
-/** Creates it; nothing is looked at yet. */
+/** Creates a reader; reads nothing yet. */
 export function createSessionReader(source: SessionSource, configuration: ViewConfiguration): SessionReader {
   return {
     get state() {
@@ -110,7 +110,7 @@ export function createSessionReader(source: SessionSource, configuration: ViewCo
 
 const mainContext = (state: LogState) => readContext(state.context, MAIN_AGENT);
 
-/** Of all agents, oldest first. */
+/** Returns the pending approvals of all agents, oldest first. */
 const pendingApprovals = ({ state, load }: SessionSource): Promise<Approval[]> =>
   load([...state.interactions.approvals.values()].map(({ approval }) => approval));
 
@@ -149,7 +149,7 @@ function statusOf(source: SessionSource, { defaults, features }: ViewConfigurati
 }
 
 async function snapshotOf(source: SessionSource, { defaults, features }: ViewConfiguration): Promise<Snapshot> {
-  // Text that is in here stands in no frame that ends behind it.
+  // Text that the snapshot contains must not be sent again in a frame after `as_of_seq`.
   source.overlay?.flushEvents();
   const { state } = source;
   const { seq, epoch } = source.position();
@@ -157,7 +157,7 @@ async function snapshotOf(source: SessionSource, { defaults, features }: ViewCon
   const usage = state.usage.get(MAIN_AGENT)?.total ?? noUsage();
   const { length } = state.messages.history;
   const first = Math.max(0, length - SNAPSHOT_MESSAGES);
-  // All of it as of `seq`: nothing but texts that never change is looked at later.
+  // All members are read synchronously, as of `seq`; only immutable texts are read later.
   const snapshot: Snapshot = Object.assign(
     {
       as_of_seq: seq,
@@ -175,7 +175,7 @@ async function snapshotOf(source: SessionSource, { defaults, features }: ViewCon
         },
       },
       messages: { items: [], has_more: first > 0 },
-      // The fold is the first to know that a turn is over.
+      // The fold is updated before the agent when a turn ends.
       in_flight_turn: (mainTurnActive(state.activity) && source.overlay?.inFlight()) || null,
       subagents: [],
       pending_approvals: [],

@@ -18,23 +18,25 @@ import { agentFacts, mainFacts, type AgentFacts, type LiveOverlay, type SessionS
 export interface LiveSession
   extends SessionSource, Pick<SessionParts, 'agents' | 'approvals' | 'context' | 'transcripts'> {
   readonly log: SessionLog;
-  /** Makes what works in it, as its first use does otherwise: something of it may be to come. */
+  /** Creates the parts now instead of at their first use, because features may have scheduled work. */
   open(): void;
   /** See `Sessions.warnOfChange`; the change was made after `since` (ms). */
   warnOfChange(change: GuardedChange, since: number): Promise<void>;
   /** Cancels every running turn. */
   cancelTurns(): void;
-  /** Something of it runs or waits, so that it must stay loaded. */
+  /** Whether an operation is running or pending, so that the session must stay loaded. */
   holds(): boolean;
-  /** Releases its transcripts unless they were opened after `time` (ms) or have followers. */
+  /** Releases the transcripts unless they were opened after `time` (ms) or have followers. */
   releaseTranscripts(time: number): void;
-  /** Something of it is to come, for which it should stay loaded. */
+  /** Whether a feature wants the idle session to stay loaded, such as for scheduled jobs. */
   keeps(): boolean;
-  /** It should, and cannot: whoever wanted it tells of that. */
+  /** Called before eviction although a feature wants the session loaded; the feature records that. */
   dropped(): Promise<void>;
-  /** The row as it was when the session was loaded. */
+  /** The row at the time of loading. */
   readonly loaded: SessionHeader;
-  /** The present row; `stored` spares the look into the index, where the cold facts are. */
+  /**
+   * Returns the present row; `stored` replaces the read of the index row, which has the members that no journal has.
+   */
   row(stored?: SessionHeader): SessionHeader;
   view(stored?: SessionHeader): Session;
   readonly overlay: LiveOverlay;
@@ -46,14 +48,14 @@ export interface LiveSession
   promptAccepted(text: string): Draft[];
   /** Stores a custom title as sent; the lock must be held. Throws `persistence.failure`. */
   rename(title: string): void;
-  /** Ends what runs; returns the records of the agents' ends, for the journal's last line. */
+  /** Cancels running operations; returns the records of the agents' closing, for the journal's last line. */
   end(reason: UnloadReason): Promise<Draft[]>;
 }
 
 export interface LiveSessionDeps extends Omit<SessionPartsDeps, 'archived'> {
   loaded: SessionHeader;
   row(stored?: SessionHeader): SessionHeader;
-  /** Hands over the session's events that wait to be joined. */
+  /** Publishes the session's buffered stream events, which wait to be coalesced. */
   flushEvents(): void;
 }
 
@@ -64,15 +66,18 @@ const ends = {
 } as const;
 
 /**
- * Puts a loaded session together. What works in it is made at its first use: one that is only created costs its journal
- * and its row.
+ * Creates a loaded session. Its parts are created at their first use, so that a new session costs only its journal and
+ * its row.
  */
 export function createLiveSession(deps: LiveSessionDeps): LiveSession {
   const { log, services } = deps;
   let made: SessionParts | undefined;
   let ended = false;
   const parts = () => (made ??= openSessionParts({ ...deps, archived: () => deps.row().archived }));
-  /** For readers, who do not keep the session loaded: nothing is made that nobody would release. */
+  /**
+   * The parts for readers, which do not keep the session loaded: none are created after the end, as they would not be
+   * released.
+   */
   const shown = () => (ended ? made : parts());
 
   const activity = () => workFacts(log.state.activity, log.held);
@@ -80,7 +85,7 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
   function view(stored?: SessionHeader): Session {
     const row = deps.row(stored);
     const facts = activity();
-    // What another process runs has ended when the index says so, even if nothing was read of it since.
+    // The index row may have the end of a turn in another process before its records are read here.
     const over = facts.busy && !log.claimed && !row.open;
     return sessionOfHeader(row, over ? { ...workFacts(idleActivity()), last_turn_reason: row.lastTurnReason } : facts);
   }

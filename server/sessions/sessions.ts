@@ -1,4 +1,4 @@
-/** What clients can do with sessions. */
+/** The operations of clients on sessions. */
 import { ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import type { AgentDefaults } from '#server/agent/contract/feature.ts';
 import type { Config } from '#server/config/config.ts';
@@ -51,10 +51,10 @@ export type ChildrenQuery = Pick<SessionListQuery, 'before_id' | 'after_id' | 'p
 
 const CHILDREN_PAGE_SIZE = 100;
 
-/** The server's first answers do not wait for the index to be opened. */
+/** Delay of background work after the start, so that opening the index does not delay the server's first replies. */
 const START_DELAY_MS = 100;
 
-/** Sessions being loaded or folded at the same time. */
+/** Number of sessions that are loaded or folded concurrently. */
 const LOADS = 8;
 
 export interface SessionsDeps extends Omit<
@@ -66,9 +66,9 @@ export interface SessionsDeps extends Omit<
   config: Pick<Config, 'effective'>;
   workspaces: Workspaces;
   models: ModelChecks;
-  /** What prompts may name. */
+  /** The uploads that prompts may reference. */
   uploads: Uploads;
-  /** `event.session.archived` belongs to the global stream. */
+  /** Publishes `event.session.archived` in the global stream. */
   announceArchived(sessionId: string, workspaceId: string): void;
 }
 
@@ -79,64 +79,70 @@ export interface SessionDirectory extends WorkDirectory {
 
 export interface Sessions extends ConversationActions {
   create(request: CreateSession): Promise<Session>;
-  /** Does not load. Throws `session.not_found`. */
+  /** Returns the Session object; does not load the session. Throws `session.not_found`. */
   get(id: string): Promise<Session>;
   /** Throws `session.not_found`. */
   assertExists(id: string): Promise<void>;
   list(query: SessionListQuery): Promise<{ items: Session[]; has_more: boolean }>;
   /**
-   * For what only reads: does not load, and changes nothing. Throws `session.not_found`, and `internal.error` of a
-   * damaged journal.
+   * Reads a session without loading or changing it. Throws `session.not_found`; `internal.error` if its journal is
+   * damaged.
    */
   read: ReadSession;
-  /** The same of its transcripts. */
+  /** Like `read`, for the session's transcripts. */
   transcript: ReadTranscripts;
   /**
-   * For what changes something: loads the session and keeps it loaded until the work is done. Throws
+   * Loads the session and keeps it loaded until `work` settles, for operations that change it. Throws
    * `session.not_found`, `internal.error`.
    */
   use: LiveSessions['use'];
-  /** Where its file actions work; loads it. Throws `session.not_found`, `internal.error`. */
+  /**
+   * Returns the directory in which the session's file actions work; loads the session. Throws `session.not_found`,
+   * `internal.error`.
+   */
   workDirectory(id: string): Promise<SessionDirectory>;
-  /** As `use`, of a session that is loaded; undefined of one that is not. Throws `session.not_found`. */
+  /** Like `use` if the session is loaded; otherwise returns undefined. Throws `session.not_found`. */
   ifLoaded: LiveSessions['ifLoaded'];
-  /** As `ifLoaded`, of the session created last of those that are loaded. */
+  /** Like `ifLoaded`, with the most recently created of the loaded sessions. */
   ifAnyLoaded<T>(work: (session: LiveSession) => T | Promise<T>): Promise<T | undefined>;
-  /** `by` is the client, which a change of the permission mode is recorded with. */
+  /** Submits a prompt. `by` is the client, which is recorded with a change of the permission mode. */
   submit(id: string, body: SubmitPrompt, by?: Caller): Promise<Prompt>;
   updateProfile(id: string, body: ProfileUpdate, by?: Caller): Promise<Session>;
   /**
-   * The runtime that the main agent works on from its next call on. Throws `session.not_found`, `runtime.not_found`,
+   * Switches the runtime of the main agent's next calls. Throws `session.not_found`, `runtime.not_found`,
    * `session.busy`, `persistence.failure`.
    */
   switchRuntime(id: string, runtimeId: string): Promise<RuntimeBinding>;
   /**
-   * A new session that begins as this one is. Throws `session.not_found`, `session.busy`, `internal.error`,
+   * Creates a new session as a copy of this one. Throws `session.not_found`, `session.busy`, `internal.error`,
    * `persistence.failure`.
    */
   fork(id: string, request: CopyRequest): Promise<Session>;
-  /** The same, listed as a child of it. */
+  /** Like `fork`; the copy is listed as a child of the session. */
   createChild(id: string, request: CopyRequest): Promise<Session>;
-  /** Its children that are not archived. Throws `session.not_found`. */
+  /** Lists the session's children that are not archived. Throws `session.not_found`. */
   children(id: string, query: ChildrenQuery): Promise<{ items: Session[]; has_more: boolean }>;
   archive(id: string): Promise<{ archived: true }>;
   export: ExportSession;
   restore(id: string): Promise<Session>;
-  /** Present row of a session that is loaded in this process. */
+  /** Returns the present row of a session that is loaded in this process. */
   liveRow(id: string): SessionHeader | undefined;
-  /** Of a live session, of the one created last unless named; empty for an unknown or cold one. Loads none. */
+  /**
+   * Returns the tools of a loaded session, default: of the one created last; empty for an unknown or cold session.
+   * Loads none.
+   */
   tools(id: string | undefined): Promise<ToolDescriptor[]>;
   /**
-   * Warns the loaded sessions in which a command of the model runs, has left processes running, or has ended since the
-   * change could have been made, that a setting has changed that decides what may run unasked.
+   * Warns sessions that a setting changed which decides what may run without approval: the loaded sessions in which a
+   * command of the model is running, has left processes running, or ended after the change could have been made.
    */
   warnOfChange(change: GuardedChange): Promise<void>;
   streams: StreamSource;
-  /** Who follows the transcripts. */
+  /** The followers of the transcripts. */
   followers: TranscriptFollowers;
-  /** Loads the code of sessions and their prompts ahead of its first use. */
+  /** Imports the modules of sessions and prompts before their first use. */
   preload(): Promise<void>;
-  /** Begins to settle what dead servers left open, and to load the sessions that wake. */
+  /** Starts to settle sessions that killed servers left open, and to load the sessions that wake. */
   startBackground(): void;
   close(): Promise<void>;
 }
@@ -228,7 +234,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return { items: rows.map(view), has_more: hasMore };
   }
 
-  /** Not a transaction: what was stored before a failure stays. */
+  /** Copies a session. Not a transaction: writes before a failure remain. */
   async function copyOf(id: string, kind: WantedCopy['kind'], request: CopyRequest): Promise<Session> {
     await index.ready();
     rowOf(id);
@@ -282,7 +288,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
   }
 
   async function restore(id: string): Promise<Session> {
-    // First, so that a session that cannot be loaded stays archived.
+    // The load is first, so that a session that cannot be loaded stays archived.
     await live.open(id);
     if (rowOf(id).archived)
       await live.inTurn(id, () => live.patch(id, () => ({ archived: false, archivedAt: undefined })));

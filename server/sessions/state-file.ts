@@ -1,11 +1,11 @@
-/** `state.json`: a session as it is known without its journal and without the index. */
+/** Reads and writes `state.json`, a session's header on the disk. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeFileAtomic } from '#server/files/atomic-write.ts';
 import { errorCode } from '#server/errors/errno.ts';
 import { parseState, stateText, type StoredHeader } from './session-header.ts';
 
-/** By which a file is known to be the one that was read or written. */
+/** Identifies a version of a file. */
 export interface FileStamp {
   mtime: number;
   size: number;
@@ -13,7 +13,7 @@ export interface FileStamp {
 
 const statePath = (dir: string) => join(dir, 'state.json');
 
-/** Undefined when there is no file. */
+/** Returns the stamp of the file; undefined if it does not exist. */
 export async function stateStamp(dir: string): Promise<FileStamp | undefined> {
   try {
     const { mtimeMs: mtime, size } = await stat(statePath(dir));
@@ -28,8 +28,8 @@ export async function stateStamp(dir: string): Promise<FileStamp | undefined> {
 const UNREADABLE = new Set(['EISDIR', 'EACCES', 'EPERM', 'ELOOP']);
 
 /**
- * Undefined when there is none, and when it is damaged or may not be read: `onDamage` receives why. The journal has what
- * lists need. Throws the system's other errors.
+ * Reads the file; undefined if it does not exist, is damaged or must not be read: `onDamage` receives the error, and
+ * the header is folded from the journal instead. Throws other errors of the system.
  */
 export async function readStateFile(
   dir: string,
@@ -47,7 +47,7 @@ export async function readStateFile(
   }
 }
 
-/** Replaces the whole file; resolves when it is on the disk. */
+/** Replaces the file atomically; resolves when it is on the disk. */
 export async function writeStateFile(dir: string, stored: StoredHeader): Promise<FileStamp | undefined> {
   await writeFileAtomic(statePath(dir), stateText(stored));
   return stateStamp(dir);

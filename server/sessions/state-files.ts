@@ -1,6 +1,6 @@
 /**
- * Keeps each session's `state.json` as its row has it: facts that only these two have at once, what the journal tells
- * some seconds after its last change, off the path of a turn.
+ * Deferred writes of each session's `state.json` from its row. Members that no journal has are written immediately; those
+ * derived from the journal some seconds after their last change, so that no turn waits for them.
  */
 import type { Clock } from '#server/clock.ts';
 import type { Logger } from '#server/logging/log.ts';
@@ -9,19 +9,17 @@ import type { SessionIndex } from './session-index.ts';
 import { writeStateFile } from './state-file.ts';
 
 const MIRROR_DELAY_MS = 5_000;
-/** Looks for a row that changed while its file was written; the minute pass brings no more than that. */
+/** How often a file is written again because its row changed meanwhile; the repair pass handles further changes. */
 const MAX_ROUNDS = 5;
 
 export interface StateFiles {
-  /**
-   * Writes the file of the present row; resolves when it outlasts a power failure. Throws what the file system throws.
-   */
+  /** Writes the file from the present row and syncs it. Rejects with errors of the file system. */
   write(id: string, dir: string): Promise<void>;
-  /** Writes it some seconds from now, however often it is called meanwhile. */
+  /** Writes the file after some seconds; calls until then are coalesced. */
   writeSoon(id: string, dir: string): void;
-  /** Writes now what `writeSoon` was called for; a failure is logged. */
+  /** Writes the pending file of `writeSoon` now; a failure is logged. */
   flush(id: string): Promise<void>;
-  /** Writes all that waits. */
+  /** Writes all pending files. */
   close(): Promise<void>;
 }
 
@@ -35,7 +33,10 @@ export function createStateFiles({ index, log, clock }: StateFilesDeps): StateFi
   const waiting = new Map<string, { dir: string; callOff: () => void }>();
   const writing = new Map<string, Promise<void>>();
 
-  /** Another server may write the file of an older row behind this one: each looks again when it is through. */
+  /**
+   * Another server may write the file of an older row after this one, so each compares the revision again after
+   * writing.
+   */
   async function writeNow(id: string, dir: string): Promise<void> {
     let written = 0;
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
@@ -47,7 +48,7 @@ export function createStateFiles({ index, log, clock }: StateFilesDeps): StateFi
     }
   }
 
-  /** One after the other, each from the row as it then is. */
+  /** Serializes the writes of one session's file. */
   function inTurn(id: string, work: () => Promise<void>): Promise<void> {
     const mine = (writing.get(id) ?? Promise.resolve()).then(work, work);
     writing.set(id, mine);
@@ -66,7 +67,7 @@ export function createStateFiles({ index, log, clock }: StateFilesDeps): StateFi
     try {
       await inTurn(id, () => writeNow(id, entry.dir));
     } catch (error) {
-      // The journal has it all; the next change or load tries again.
+      // The journal has the same data; the next change or load writes again.
       log.error('state.json could not be written', { sessionId: id, err: error });
     }
   }

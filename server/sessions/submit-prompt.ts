@@ -22,11 +22,14 @@ export interface SubmitDeps {
   by?: Caller | undefined;
 }
 
-/** Accepts a prompt. The reply comes when its turn has begun, or it was refused or queued, never at the turn's end. */
+/**
+ * Accepts a prompt. Resolves when its turn has started, or when it was refused or queued; does not wait for the turn's
+ * end.
+ */
 export async function submitPrompt(sessionId: string, body: SubmitPrompt, deps: SubmitDeps): Promise<Prompt> {
   await checkUploads(body.content, deps.uploads);
   const { prompt, starting } = await deps.use(sessionId, (session) => accept(session, body, deps));
-  // What a feature does first may take minutes: the session is held for it, and not by this request.
+  // A feature's work before the turn may take minutes: it keeps the session loaded itself, so `use` does not span it.
   return starting ? { ...prompt, status: await starting } : prompt;
 }
 
@@ -79,7 +82,10 @@ function checkSkills(body: SubmitPrompt): void {
   throw new ServiceError('skill.not_found', `Skill "${skill.name}" was not found`);
 }
 
-/** What the body changes of the agent, checked; an unbound agent gets the default profile and model. */
+/**
+ * Validates and returns the changes of the agent that the body requests; an unbound agent gets the default profile and
+ * model.
+ */
 function overrides(
   body: SubmitPrompt,
   facts: { model: string | undefined; profile: string | undefined },

@@ -1,4 +1,4 @@
-/** What was folded of a session for its readers, given to the load of that session: so that no line is folded twice. */
+/** Passes the cached folds of a session to its load, so that no journal line is folded twice. */
 import type { ColdFold } from '#server/journal/cold-fold.ts';
 import type { TranscriptProjection } from '#server/transcript/fold.ts';
 import type { KnownTranscripts } from '#server/transcript/live.ts';
@@ -9,12 +9,15 @@ export interface TakenFold {
   transcripts?: KnownTranscripts;
 }
 
-/** Undefined where nothing is known. Waits for what is being read; for that, whoever calls must hold no slot. */
+/**
+ * Removes the session's fold from the caches; undefined if none is cached. Waits for a read in progress, which may need
+ * a slot, so the caller must hold none.
+ */
 export type TakeFold = (sessionId: string) => Promise<TakenFold | undefined>;
 
 export interface TakenFoldsDeps {
   folds: Pick<ColdFolds, 'take'>;
-  /** The same with transcripts. */
+  /** Folds that include transcripts. */
   transcriptFolds: Pick<ColdFolds, 'take'>;
   projection: TranscriptProjection;
 }

@@ -1,17 +1,17 @@
 /**
- * Reading a session's transcripts. Those of a session that is not loaded are folded from its journal, which loads
- * nothing and writes nothing; the last few folds are kept for a moment, and read on where the file has grown.
+ * Reads a session's transcripts. Those of a session that is not loaded are folded from its journal without loading or
+ * writing; the last few folds are cached briefly, and extended if the file has grown.
  */
 import type { TranscriptProjection } from '#server/transcript/fold.ts';
 import type { TranscriptSource } from '#server/transcript/reads.ts';
 import { createReadFrom, type SessionPlaceDeps } from './session-place.ts';
 
-/** Folds with transcripts that are kept. */
+/** Limits of the cache of folds with transcripts. */
 export const KEPT_TRANSCRIPTS = { maxFolds: 4, maxBytes: 64 * 1024 * 1024, maxAgeMs: 60_000 };
 
 /**
- * Answers from everything that was in the journal when it was called. Throws `session.not_found`, `internal.error` of a
- * damaged journal.
+ * Returns the transcripts of all records that were in the journal at the time of the call. Throws `session.not_found`;
+ * `internal.error` if the journal is damaged.
  */
 export type ReadTranscripts = (id: string) => Promise<TranscriptSource>;
 

@@ -1,17 +1,17 @@
-/** Session folders that are being made: under another name, so that nobody takes them for sessions. */
+/** Session folders under construction; they have a temporary name, so that they are not listed as sessions. */
 import { rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 const PREFIX = '.unfinished-';
-/** Making one takes seconds; what is so old was left by a server that died. */
+/** Creating a folder takes seconds; an older one was left by a killed server. */
 const ABANDONED_MS = 60 * 60 * 1000;
 
-/** Where a folder is made before it gets its name. */
+/** Returns the temporary path at which a folder is created before it is renamed to `dir`. */
 export const unfinishedPath = (dir: string): string => join(dirname(dir), `${PREFIX}${basename(dir)}`);
 
 export const isUnfinished = (name: string): boolean => name.startsWith(PREFIX);
 
-/** Removes one that nobody works on any more. */
+/** Removes an unfinished folder if it is older than an hour. */
 export async function removeAbandoned(dir: string): Promise<void> {
   const { mtimeMs } = await stat(dir);
   if (Date.now() - mtimeMs > ABANDONED_MS) await rm(dir, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** `persistence.failure` of a session, as its clients are told. */
+/** The error `persistence.failure` of a session, as clients receive it. */
 import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
 import { errorCode } from '#server/errors/errno.ts';
 

@@ -1,4 +1,4 @@
-/** What clients change of a session: its title, its metadata, how its main agent works. */
+/** Changes a session's title, metadata and settings of its main agent. */
 import { DEFAULT_PROFILE } from '#server/agent/profiles/built-in.ts';
 import type { Clock } from '#server/clock.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
@@ -23,8 +23,7 @@ export interface ProfileDeps {
   by?: Caller | undefined;
 }
 
-/**
- * Applies the update member by member; what was stored before a failure stays. Throws `validation.failed`,
+/** * Applies the update member by member; members stored before a failure remain. Throws `validation.failed`,
  * `session.busy` and `persistence.failure`.
  */
 export async function updateProfile(
@@ -68,7 +67,7 @@ export async function updateProfile(
   return session.view();
 }
 
-/** What an update applies of `agent_config`, in this order; an empty model is none. */
+/** Returns the changes of `agent_config` in the order of their application; an empty model is ignored. */
 function agentChanges({ model, thinking, permission_mode }: AgentConfigRequest): AgentChange[] {
   return [
     ...(model ? [{ model }] : []),

@@ -1,6 +1,6 @@
 /**
- * Loads the sessions that wake right after the start: those that a feature wants loaded without a client asking, such as
- * for scheduled jobs. Archived sessions and those of another server are skipped.
+ * Loads the sessions that wake right after the start: those that a feature wants loaded without a client asking, such
+ * as for scheduled jobs. Archived sessions and those of another server are skipped.
  */
 import type { Feature } from '#server/agent/contract/feature.ts';
 import type { Config } from '#server/config/config.ts';
@@ -17,7 +17,7 @@ const LOADS = 4;
 
 export interface WokenSessions {
   start(): void;
-  /** Resolves when those that are being loaded are through. */
+  /** Resolves when the sessions that are being loaded are loaded. */
   close(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export interface WokenSessionsDeps {
   log: Pick<Logger, 'warn' | 'error'>;
 }
 
-/** Creates it; loads nothing before `start`. */
+/** Creates the service; loads nothing before `start`. */
 export function createWokenSessions(deps: WokenSessionsDeps): WokenSessions {
   const { index, live, holder, log } = deps;
   let running = Promise.resolve();
@@ -53,7 +53,7 @@ export function createWokenSessions(deps: WokenSessionsDeps): WokenSessions {
       });
     }
     const slots = createSlots(LOADS);
-    // The one used last is loaded last, so that it is also the last one to be unloaded.
+    // The most recently used session is loaded last, so that it is evicted last.
     const wanted = rows.slice(0, MAX_KEPT).toReversed();
     await Promise.all(wanted.map((header) => slots.run(() => load(header))));
   }
