@@ -1,7 +1,6 @@
 /**
- * Side conversations: an agent of its own on a copy of the main agent's conversation, which it can only read on. Its tool
- * list stays the main agent's, so that the provider's cache of the conversation serves it too; what it may not use is
- * refused call by call.
+ * Side conversations: a separate agent on a copy of the main agent's conversation, with read-only tools. Its tool list
+ * is the main agent's, so that the provider's cache of the conversation is used; calls of other tools are refused.
  */
 import { copiedHistory } from '#server/agent/copied-history.ts';
 import type { AgentContext, SessionContext } from '#server/agent/contract/context.ts';
@@ -46,7 +45,7 @@ export async function openSideConversation(
     const records = (agentId: string) => copyOfMain(session, agentId);
     return agents.create({ ...birth, records }, ({ id }) => id);
   }
-  // Nothing was said yet, so there is nothing to copy.
+  // The conversation is empty, so there are no records to copy.
   return agents.create({ ...birth, records: (agentId) => [told(agentId)] }, async ({ id, context }) => {
     const model = config.model ?? models.defaultModel();
     await context.config.change({ profile: mainProfile, ...(model === undefined ? {} : { model }) });
@@ -58,7 +57,7 @@ const sideReminder = () => reminder('btw', REMINDER);
 
 const told = (agentId: string): Draft => entering(agentId, [sideReminder()], { cause: 'reminder' });
 
-/** What the agent is bound to and what was said, as they are now. */
+/** Returns records that copy the main agent's profile, settings, prompt and conversation. */
 function copyOfMain({ log }: SessionContext, agentId: string): Draft[] {
   const { bound, config, system, systemSha256, frozen } = readContext(log.state.context, MAIN_AGENT);
   const { permission: _permission, runtimeId: _runtimeId, ...model } = config;

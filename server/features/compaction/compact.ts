@@ -1,5 +1,6 @@
 /**
- * One compaction from its beginning to its end: whatever happens, it ends in the journal, and nothing is lost before.
+ * Runs one compaction. Its outcome is always recorded in the journal, and the context is unchanged until the line that
+ * replaces it.
  */
 import type { AgentContext } from '#server/agent/contract/context.ts';
 import { errorPayload } from '#server/agent/contract/errors.ts';
@@ -13,19 +14,20 @@ import { summaryMessage } from './texts.ts';
 import type { TurnModel } from '#server/agent/contract/config.ts';
 
 export interface Compaction {
-  /** Of one that a turn waits for; a person asked for the others. */
+  /** The turn that waits for the compaction; undefined for one that a user requested. */
   turnId?: number;
   instruction?: string | undefined;
-  /** What the request for the summary is made with. */
+  /** Model and settings of the request for the summary. */
   frozen(): TurnModel | Promise<TurnModel>;
-  /** Of that model, in tokens; 0 where it is not known. */
+  /** Context window of that model in tokens; 0 if unknown. */
   window(frozen: TurnModel): number;
   signal: AbortSignal;
 }
 
 /**
- * Puts a summary in place of the agent's context; the user's words stay beside it, within bounds. Throws why it came to
- * nothing: the signal's reason, `compaction.failed`, what refused the credentials, `persistence.failure`.
+ * Replaces the agent's context by a summary; the user's messages are retained in addition, within bounds. Throws the
+ * reason of a failure: the signal's reason, `compaction.failed`, the error of refused credentials,
+ * `persistence.failure`.
  */
 export async function compact(agent: AgentContext, wanted: Compaction): Promise<void> {
   const { id, log, session, state } = agent;
@@ -58,7 +60,7 @@ export async function compact(agent: AgentContext, wanted: Compaction): Promise<
     log.append([
       ...usages,
       event(id, 'compaction.cancelled', {}, { cause: failure ? 'failed' : 'aborted' }),
-      // A turn that waited tells of it itself.
+      // A waiting turn records the error itself.
       ...(failure && turnId === undefined ? [event(id, 'error', errorPayload(failure))] : []),
     ]);
     agent.tellFacts({});
@@ -68,7 +70,7 @@ export async function compact(agent: AgentContext, wanted: Compaction): Promise<
   for (const feature of session.features) feature.afterCompact?.(agent, { trigger, tokens: contextSize(state()) });
 }
 
-/** The records that replace the context; what entered it meanwhile stays behind the summary. */
+/** Returns the records that replace the context; messages added meanwhile follow the summary. */
 async function replacement(
   agent: AgentContext,
   history: readonly ContextMessage[],
@@ -85,7 +87,7 @@ async function replacement(
   const system = prompt.find((draft) => draft.type === 'agent.prompt')?.text;
   const stored = await log.store(messages.map(({ message }) => message));
 
-  // Made when nothing is awaited any more: what is behind the history is counted now.
+  // Called after the last await, so that the messages after the history are counted at that moment.
   return () => {
     const behind = requestMessages(state()).slice(compactedCount);
     const tokensAfter = estimatedSize(state(), system ?? state().system, [...stored, ...behind]);

@@ -1,6 +1,6 @@
 /**
- * Compaction: a summary takes the place of a conversation that has grown too long for its model, by itself in front of
- * a step, after a request that did not fit, or when a person asks for it.
+ * Compaction: a summary replaces a conversation that has grown too long for its model: automatically before a step,
+ * after a request that did not fit, or on request of a user.
  */
 import type { AgentContext, SessionContext } from '#server/agent/contract/context.ts';
 import type { Feature, LiveFeature, NearStep } from '#server/agent/contract/feature.ts';
@@ -17,24 +17,24 @@ import type { TurnModel } from '#server/agent/contract/config.ts';
 
 interface CompactionPart extends LiveFeature {
   /**
-   * Begins to compact the main agent's context; the session must be claimed. Events tell how it goes on. Throws
-   * `compaction.unable` where that cannot be, and `session.busy` while the session is being closed.
+   * Starts to compact the main agent's context; the session must be claimed. Progress is published as events. Throws
+   * `compaction.unable` if the context cannot be compacted, and `session.busy` while the session is being closed.
    */
   start(instruction: string | undefined): void;
 }
 
-/** What a turn has seen of its context. */
+/** State of compaction in one turn. */
 interface TurnContext {
   turnId: number;
-  /** Right after its last compaction. */
+  /** Size of the context right after the turn's last compaction, in tokens; 0 without one. */
   compactedTo: number;
-  /** A request of it did not fit. */
+  /** A request of the turn did not fit the model's window. */
   overflowed: boolean;
 }
 
 function open(session: SessionContext): CompactionPart {
   const windows = createObservedWindows();
-  /** By agent, of the turn that runs. */
+  /** State of the running turns, by agent. */
   const turns = new Map<string, TurnContext>();
 
   const windowOf = ({ model }: TurnModel) => windows.of(model.alias, contextLimit(model) ?? 0);
@@ -78,13 +78,13 @@ function open(session: SessionContext): CompactionPart {
       if (session.log.state.activity.compactions.has(main.id)) throw unable('A compaction is running already.');
       if (!hasHistory(context.state().entries)) throw unable('No messages to compact in current history.');
       const work = main.exclusively(async (signal) => {
-        // Who asked for it is answered first.
+        // The reply to the request is sent first.
         await new Promise<void>((resolve) => setImmediate(resolve));
         context.config.create();
         await compact(context, { instruction, frozen: () => context.config.present(), window: windowOf, signal });
       });
       if (!work) throw unable('A turn is active or queued. Wait for it to finish, then retry.');
-      // Its end is in the journal; only what could not be written has nobody to hear of it.
+      // Other outcomes are in the journal; only a failed write is reported nowhere else.
       work.catch((error: unknown) => {
         if (session.log.readOnly) session.report(`a compaction of ${session.id} could not be recorded`, error);
       });
@@ -94,11 +94,14 @@ function open(session: SessionContext): CompactionPart {
 
 const unable = (message: string) => new ServiceError('compaction.unable', message);
 
-/** There is more than what the server itself said. */
+/** Whether the context has more than reminders of the server. */
 const hasHistory = (entries: readonly ContextEntry[]): boolean =>
   entries.some(({ message: { origin } }) => origin?.kind !== 'injection');
 
-/** A summary would make it smaller: the model has said something, or the user more than what is kept of it. */
+/**
+ * Whether a summary would be shorter than the context: it has an answer of the model, or more of the user's messages
+ * than a compaction retains.
+ */
 const isWorthIt = (entries: readonly ContextEntry[]): boolean =>
   entries.some(
     ({ message: { role, content, toolCalls } }) => role === 'assistant' && content.length + toolCalls.length > 0,

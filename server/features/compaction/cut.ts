@@ -1,4 +1,4 @@
-/** Parts of texts that fit so many tokens, by the rule that estimates them. */
+/** Cuts texts to a number of tokens, by the rule that estimates them. */
 
 const CUT = '…';
 const ASCII_TOKENS = 1 / 4;
@@ -6,7 +6,7 @@ const ASCII_TOKENS = 1 / 4;
 const tokensOfUnit = (unit: number): number => (unit < 0x80 ? ASCII_TOKENS : 1);
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
-/** Its beginning; the whole text where it fits, empty where nothing does. */
+/** Returns the beginning of a text that fits `tokens`: the whole text if it fits, empty if no character does. */
 export function textHead(text: string, tokens: number): string {
   let left = tokens - 1;
   let end = 0;
@@ -20,7 +20,7 @@ export function textHead(text: string, tokens: number): string {
   return end <= 0 ? '' : text.slice(0, end) + CUT;
 }
 
-/** Its end, likewise. */
+/** Returns the end of a text that fits `tokens`, like `textHead`. */
 export function textTail(text: string, tokens: number): string {
   let left = tokens - 1;
   let start = text.length;

@@ -1,4 +1,4 @@
-/** What stays of a conversation beside its summary: the words of the user, within bounds. */
+/** Selects the messages that a compaction retains in addition to the summary: those of the user, within bounds. */
 import { isUndoAnchor } from '#server/journal/projections/context.ts';
 import type { Stored } from '#server/journal/texts.ts';
 import { estimateMessages, estimateText } from '#server/journal/token-estimate.ts';
@@ -6,39 +6,42 @@ import type { ContextMessage } from '#schema/engine.ts';
 import { elision } from './texts.ts';
 import { textHead, textTail } from './cut.ts';
 
-/** Tokens of all that is kept; where there is more, so much from the beginning and from the end. */
+/**
+ * Maximum tokens of the retained messages; if there are more, the first `HEAD_TOKENS` and the last `TAIL_TOKENS` are
+ * retained.
+ */
 const ALL_TOKENS = 20_000;
 const HEAD_TOKENS = 2000;
 const TAIL_TOKENS = 18_000;
 
 export interface KeptMessage {
   message: ContextMessage;
-  /** Place of its source in the history; null of one that is new. */
+  /** Index of its source in the history; null for a new message. */
   from: number | null;
 }
 
 export interface Kept {
   messages: KeptMessage[];
-  /** Messages of the user among them. */
+  /** Number of messages of the user among them. */
   count: number;
-  /** Those in front of what was left out, where something was. */
+  /** Number of messages before the omitted ones; undefined if none were omitted. */
   headCount?: number;
 }
 
-/** The messages of the user that stay, in their order. */
+/** Returns the messages of the user that are retained, in their order. */
 export function keptMessages(history: readonly ContextMessage[]): Kept {
   const own = history.flatMap((message, from) => (isUndoAnchor(message) ? [{ message, from }] : []));
   if (tokensOf(own) <= ALL_TOKENS) return { messages: own, count: own.length };
   const head = fitting(own, HEAD_TOKENS, textHead);
   const tail = fitting(own.toReversed(), TAIL_TOKENS, textTail).toReversed();
-  // One that is cut on both sides, and is long by its media alone, says everything in front already.
+  // The same message may be cut in both parts; if only its media make it long, the first part has its whole text.
   if (head.some(({ message, from }) => from === tail[0]?.from && textOf(message) === textOfSource(own, from)))
     tail.shift();
   const messages = [...head, { message: elision(), from: null }, ...tail];
   return { messages, count: head.length + tail.length, headCount: head.length };
 }
 
-/** Whether there is more of the user's words than what is kept of them. */
+/** Whether the user's messages exceed what a compaction retains. */
 export const exceedsKept = (history: readonly Stored<ContextMessage>[]): boolean =>
   estimateMessages(history.filter(isUndoAnchor)) > ALL_TOKENS;
 
@@ -52,7 +55,7 @@ const textOfSource = (own: readonly Own[], from: number) =>
 
 const tokensOf = (own: readonly Own[]) => estimateMessages(own.map(({ message }) => message));
 
-/** As many from the first on as fit; of the one that does not, its text as far as that fits. */
+/** Returns the first messages that fit `tokens`, and the fitting part of the text of the next one. */
 function fitting(own: readonly Own[], tokens: number, cut: (text: string, tokens: number) => string): Own[] {
   const kept: Own[] = [];
   let left = tokens;

@@ -1,12 +1,12 @@
-/** Less of a history, for a request that was too long. */
+/** Shortens a history for a request that was too long. */
 import { estimateMessages } from '#server/journal/token-estimate.ts';
 import type { ContextMessage, Part } from '#schema/engine.ts';
 import { textHead } from './cut.ts';
 
-/** One message takes at most this part of what is left, so that the newest does not push out what it belongs to. */
+/** Maximum fraction of the limit for one message, so that a long newest message does not displace its context. */
 const ONE_MESSAGE_PART = 1 / 2;
 
-/** The newest messages that fit so many tokens, not beginning with the result of a call; long ones are cut. */
+/** Returns the newest messages that fit `tokens`; long ones are cut, and the first is not the result of a call. */
 export function recentMessages(history: readonly ContextMessage[], tokens: number): ContextMessage[] {
   const longest = tokens * ONE_MESSAGE_PART;
   const kept: ContextMessage[] = [];
@@ -20,7 +20,7 @@ export function recentMessages(history: readonly ContextMessage[], tokens: numbe
   return withoutLeadingResults(kept.toReversed());
 }
 
-/** All but the oldest message, and the results of its calls. */
+/** Returns the history without its oldest message and the results of its calls. */
 export const withoutOldest = (history: readonly ContextMessage[]): ContextMessage[] =>
   withoutLeadingResults(history.slice(1));
 

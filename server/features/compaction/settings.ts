@@ -1,4 +1,4 @@
-/** When contexts are compacted without a request, by `loopControl` of the configuration. */
+/** Limits of the automatic compaction, from `loopControl` of the configuration. */
 import type { EffectiveConfig } from '#server/config/effective.ts';
 import type { WindowLimits } from './window.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The request for a summary: the conversation as the model knows it, with one more message. It gets shorter where it does
- * not fit or its answer is of no use, and is sent again where that may help; nothing of it enters the conversation.
+ * The request for a summary: the model's conversation with one more message. It is shortened if it does not fit or its
+ * answer is unusable, and retried after errors that allow it; none of it enters the conversation.
  */
 import type { AgentContext } from '#server/agent/contract/context.ts';
 import { EngineError } from '#server/agent/contract/errors.ts';
@@ -17,42 +17,45 @@ import { summaryRequest } from './texts.ts';
 import { isOverflow } from './window.ts';
 import type { TurnModel } from '#server/agent/contract/config.ts';
 
-/** Parts of the history, in tokens, that are tried one after the other when it is too long. */
+/** Fractions of the history's tokens that are tried in turn if it is too long. */
 const SHORTER_PARTS = [0.7, 0.5, 0.35];
-/** Messages that are left out, one after the other, for an answer that is empty or cut off. */
+/** Maximum number of oldest messages that are dropped, one per attempt, after answers that are empty or cut off. */
 const MAX_DROPPED = 5;
 const MAX_ATTEMPTS = 5;
-/** Of an answer, where the model does not say how much it can write. */
+/** Limit of an answer if the model declares none. */
 const MAX_OUTPUT_TOKENS = 131_072;
-/** What a summary needs, however full the window is: a provider that has no room for it says that the request is too long. */
+/**
+ * Minimum limit of an answer, also if the window is full: a provider without capacity for it reports that the request
+ * is too long.
+ */
 const LEAST_OUTPUT_TOKENS = 4096;
-/** An answer that goes on beyond this is none. */
+/** A longer answer is aborted and treated as unusable. */
 const MAX_ANSWER_CHARS = 2_000_000;
-/** A summary takes at most this part of the window, else nothing would be won. */
+/** Maximum fraction of the window for a summary; a longer one would not free enough of it. */
 const SUMMARY_PART = 1 / 4;
 const LARGEST_SUMMARY_TOKENS = 50_000;
 
 export interface SummaryWanted {
   frozen: TurnModel;
-  /** With its texts. */
+  /** The messages with their texts loaded. */
   history: readonly ContextMessage[];
   instruction: string | undefined;
-  /** In tokens; 0 where it is not known. */
+  /** Context window in tokens; 0 if unknown. */
   window: number;
   signal: AbortSignal;
-  /** Told of what each answer has cost, also of those that were of no use. */
+  /** Called with the usage of each answer, including unusable ones. */
   spent(usage: TokenUsage): void;
 }
 
 export interface Summary {
   text: string;
-  /** Messages of the history that the model was not shown. */
+  /** Number of messages of the history that the request did not contain. */
   dropped: number;
 }
 
 /**
- * Asks until there is a summary. Throws the signal's reason, a `ModelError` when the credentials are refused, else
- * `compaction.failed`.
+ * Sends requests until one returns a summary. Throws the signal's reason, a `ModelError` if the credentials are
+ * refused, else `compaction.failed`.
  */
 export async function summarize(agent: AgentContext, wanted: SummaryWanted): Promise<Summary> {
   const { history: whole, signal, window } = wanted;
@@ -94,7 +97,7 @@ export async function summarize(agent: AgentContext, wanted: SummaryWanted): Pro
   }
 }
 
-/** One request; undefined when its answer is empty or cut off. */
+/** Sends one request; undefined if its answer is empty or cut off. */
 async function ask(
   agent: AgentContext,
   { frozen, instruction, window, signal, spent }: SummaryWanted,
@@ -133,7 +136,7 @@ async function ask(
   if (usage) spent(usage);
   if (finishReason === 'filtered')
     throw compactionFailed('the answer was stopped by the safety filter of the provider');
-  // What it calls is not run: it was asked for words.
+  // Tool calls of the answer are ignored.
   const text = parts
     .flatMap((part) => (part.type === 'text' ? [part.text] : []))
     .join('')
@@ -141,7 +144,7 @@ async function ask(
   return finishReason === 'truncated' || text === '' ? undefined : text;
 }
 
-/** Cap of the answer when so many tokens go in; undefined where none is to be sent. */
+/** Returns the limit of the answer for `used` tokens of input; undefined if none is to be sent. */
 function outputTokens(
   { session: { services } }: AgentContext,
   { model }: TurnModel,
@@ -163,7 +166,7 @@ const isEmptyAnswer = ({ facts }: ModelError) => facts.name === 'APIEmptyRespons
 
 const AS_THEY_ARE: ReadonlySet<string> = new Set(['compaction.failed', 'auth.login_required', 'provider.auth_error']);
 
-/** What clients are told of a compaction that came to nothing; refused credentials speak for themselves. */
+/** Returns the error that clients receive for a failed compaction; refused credentials are reported unchanged. */
 export function compactionFailed(cause: unknown): Error {
   if (cause instanceof EngineError && AS_THEY_ARE.has(cause.code)) return cause;
   if (cause instanceof ModelError && AS_THEY_ARE.has(cause.facts.code)) return cause;

@@ -1,8 +1,8 @@
-/** What models read of a compaction: the request for the summary, and what stands in front of it afterwards. */
+/** Texts of a compaction for models: the request for the summary, and the prefix of the summary. */
 import { reminder } from '#server/agent/prompt/reminders.ts';
 import type { ContextMessage, Origin } from '#schema/engine.ts';
 
-/** The demo model knows the request by these words. */
+/** The demo model recognises the request by this text. */
 const REQUEST = `Write a summary of the conversation so far. It replaces the conversation: you will go on with the work from
 it alone, without the messages, tool calls and results above. Only what the user wrote stays as it is beside it, in part if it is long.
 So nothing that the work needs may be missing, and nothing in it may be invented.
@@ -32,7 +32,7 @@ What was decided and why, what the user refused or corrected, and what was tried
 What was being done at the very end and the exact next step. Questions that wait for an answer. If the last request of the user
 has not been answered yet, say so.`;
 
-/** The prefix of a summary: where it comes from, and what to do with it. */
+/** The prefix of a summary: its origin and how to use it. */
 const PREFIX = `The conversation up to here was replaced by the summary below, which you wrote. Of the messages above it only what
 the user wrote was kept, without the answers: those requests are done as far as the summary says so. Go on with the work where
 it ended, as if there had been no break: do not greet, do not repeat what is done, and do not mention the summary. Files may
@@ -58,10 +58,10 @@ export function summaryRequest(instruction: string | undefined): ContextMessage 
   return userMessage(`${REQUEST}${wish}`, REQUESTED);
 }
 
-/** What stands for the conversation from now on. `blocks` come from elsewhere and stand behind it. */
+/** The message that replaces the conversation: the summary, followed by the `blocks` of features. */
 export function summaryMessage(summary: string, blocks: readonly string[]): ContextMessage {
   return userMessage([PREFIX, summary, ...blocks].join('\n\n'), SUMMARY);
 }
 
-/** Stands between the kept messages from the beginning and those from the end. */
+/** The message between the retained messages of the beginning and those of the end. */
 export const elision = (): ContextMessage => reminder('compaction_elision', ELIDED);

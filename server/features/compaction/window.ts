@@ -1,21 +1,23 @@
-/** When a context has grown too large for its model. Tokens throughout. */
+/** Decides whether a context is too large for its model. All sizes are in tokens. */
 import type { ModelError } from '#server/models/types.ts';
 
-/** What is kept free unless the configuration says how much. */
+/** Default of the reserved part of the window: `RESERVED_PART`, at most `LARGEST_RESERVE`. */
 const LARGEST_RESERVE = 50_000;
 const RESERVED_PART = 1 / 4;
-/** Of a request that did not fit, this part would have, as far as is known. */
+/** Fraction of the size of a refused request that is assumed to fit. */
 const OBSERVED_PART = 0.85;
-/** A request that is too large as a body is one that is too long, from this part of the window on. */
+/**
+ * A request that is refused as too large (status 413) is treated as too long if it fills this fraction of the window.
+ */
 const LONG_BODY_PART = 0.5;
 
 export interface WindowLimits {
   triggerRatio: number;
-  /** To be kept free; absent means as much as fits the window. */
+  /** Tokens to reserve; undefined: the default for the window. */
   reserved: number | undefined;
 }
 
-/** Whether a context of this size is due to be compacted; never where the window is not known (0). */
+/** Whether a context of this size is due for compaction; never if the window is unknown (0). */
 export function isFull(size: number, window: number, { triggerRatio, reserved }: WindowLimits): boolean {
   if (window <= 0) return false;
   const reserve = reserved ?? Math.min(LARGEST_RESERVE, window * RESERVED_PART);
@@ -27,15 +29,15 @@ export function isOverflow({ facts: { code, statusCode } }: ModelError, size: nu
   return code === 'context.overflow' || (statusCode === 413 && size >= LONG_BODY_PART * window);
 }
 
-/** Windows of models as their refusals have shown them: smaller than they are said to be. */
+/** Windows of models as observed from refused requests: smaller than declared. */
 export interface ObservedWindows {
-  /** Of a model whose declared window is this; 0 is unknown. */
+  /** Returns the window of a model with this declared window; 0 is unknown. */
   of(alias: string, declared: number): number;
-  /** A request of this size was refused. */
+  /** Records that a request of this size was refused. */
   refused(alias: string, size: number): void;
 }
 
-/** Nothing was observed yet. */
+/** Creates it without observations. */
 export function createObservedWindows(): ObservedWindows {
   const observed = new Map<string, number>();
   return {

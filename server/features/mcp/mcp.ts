@@ -1,4 +1,7 @@
-/** MCP servers in a session: which of its workspace it has, their tools in its agents, and what clients are told. */
+/**
+ * MCP servers in a session: the servers of its workspace that it uses, their tools in its agents, and the events about
+ * them.
+ */
 import type { SessionContext } from '#server/agent/contract/context.ts';
 import type { Feature, FeatureServices, LiveFeature } from '#server/agent/contract/feature.ts';
 import { event } from '#server/journal/records.ts';
@@ -32,22 +35,24 @@ declare module '#server/agent/contract/feature.ts' {
 function open(session: SessionContext, services: FeatureServices): SessionMcp {
   const { log } = session;
   const { workspace, release } = services.mcp.hold(session.cwd);
-  /** The servers that there were when the session first needed them; it gets no others. */
+  /** Names of the servers at the session's first turn; servers added later are not used. */
   let own: ReadonlySet<string> | undefined;
   let offer: Offer | undefined;
-  /** Messages of the warnings that clients have. */
+  /** Messages of the published warnings. */
   let published: ReadonlySet<string> = new Set();
   const recording = new Set<string>();
 
   const isOwn = (server: McpServer) => own?.has(server.name) ?? server.state().status !== 'removed';
 
-  /** Made anew only when a server has other tools. */
+  /** Returns the tools; computed again only after a server's tools have changed. */
   function offered(): Offer {
     offer ??= offeredTools(workspace.registered.filter(isOwn));
     return offer;
   }
 
-  /** Nobody is told of what came before the main agent, nor by a process that does not write the session. */
+  /**
+   * Whether events are recorded: only after the creation of the main agent, and by the process that writes the session.
+   */
   const tells = () => log.claimed && !log.readOnly && session.agents.main.context.config.created;
 
   function onChange({ server, ...change }: WorkspaceChange): void {
@@ -61,7 +66,7 @@ function open(session: SessionContext, services: FeatureServices): SessionMcp {
     record(server).catch((error: unknown) => session.report(`tools of an MCP server could not be recorded`, error));
   }
 
-  /** What a server gave, once for each different list. */
+  /** Records the tool list of a server, each different list a single time. */
   async function record({ name, discovery }: McpServer): Promise<void> {
     if (!discovery || log.state.counters.toolHashes.has(discovery.hash) || recording.has(discovery.hash)) return;
     recording.add(discovery.hash);

@@ -1,13 +1,13 @@
-/** What the journal keeps of a server's list of tools, and what clients are told of those that are missing from it. */
+/** Journal records of a server's tool list, and errors for the tools that are omitted from it. */
 import { BlobText } from '#server/journal/texts.ts';
 import { event, internal, type Draft } from '#server/journal/records.ts';
 import type { Discovery } from '#server/mcp/discovery.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 
-/** A server may list thousands that are no good. */
+/** Maximum number of reported tools; a server may list thousands of invalid ones. */
 const MAX_TOLD = 20;
 
-/** `taken` are names that an earlier server has; the list itself is kept in a file. */
+/** Creates the records. `taken` are names that an earlier server has; the list itself is stored in a blob. */
 export function discoveryRecords(
   serverName: string,
   { hash, tools, dropped, collisions: own }: Discovery,

@@ -1,4 +1,4 @@
-/** What clients see and do of the MCP servers of a session's workspace. */
+/** Listing and restarting the MCP servers of a session's workspace. */
 import type { SessionContext } from '#server/agent/contract/context.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { McpServerState, McpStatus } from '#server/mcp/server.ts';
@@ -23,15 +23,15 @@ const rowOf = ({ name, transport, status, toolCount, error }: McpServerState): M
   ...(error ? { last_error: error } : {}),
 });
 
-/** Starts the servers that are not started yet, and waits for no connection. */
+/** Lists the servers and starts those that are not started; does not wait for connections. */
 export async function listMcpServers(session: SessionContext): Promise<McpServerRow[]> {
   const servers = await session.feature(mcp).workspace.list();
   return servers.map((server) => rowOf(server.state()));
 }
 
 /**
- * Resolves when the new connection is established or has failed. Throws `mcp.server_not_found`, and `validation.failed`
- * for a disabled server.
+ * * Restarts a server; resolves when the new connection is established or has failed. Throws `mcp.server_not_found`,
+ * and `validation.failed` for a disabled server.
  */
 export const restartMcpServer = (session: SessionContext, name: string): Promise<void> =>
   session.feature(mcp).workspace.restart(name);

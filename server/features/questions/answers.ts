@@ -1,7 +1,7 @@
-/** From a person's answers, which name items and options by id, to what the model is told. */
+/** Converts a user's answers, which reference items and options by id, to the texts that the model receives. */
 import type { Question, QuestionAnswer } from '#schema/interaction.ts';
 
-/** Question text -> label, labels joined with `, `, or free text. An id that it does not have stands for itself. */
+/** Returns question text -> label, labels joined with `, `, or free text. An unknown id is used as its own text. */
 export function answerTexts(question: Question, answers: Record<string, QuestionAnswer>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(answers).flatMap(([itemId, answer]) => {

@@ -17,31 +17,31 @@ import { ASK_USER_QUESTION, createAskUserQuestionTool, questionsTitle, type Aske
 import { questionResult } from './result.ts';
 import { questionsTranscript } from './transcript.ts';
 
-/** What the asking tool waits for. */
+/** The outcome that the tool call waits for. */
 interface Outcome {
   /** Question text to answer; undefined when the questions were dismissed. */
   answers?: Record<string, string>;
-  /** The client that answered; undefined where none did. */
+  /** The client that answered; undefined if none did. */
   by?: Caller | undefined;
 }
 
 export interface Questions extends LiveFeature {
   /**
-   * Throws what an answer to this id would throw: `question.not_found`, `session.busy`, `approval.already_resolved`,
-   * `question.expired`.
+   * Throws the errors that an answer to this id would throw: `question.not_found`, `session.busy`,
+   * `approval.already_resolved`, `question.expired`.
    */
   assertPending(id: string): Promise<void>;
-  /** Throws the same, and `persistence.failure`. */
+  /** Answers a question. Throws like `assertPending`, and `persistence.failure`. */
   answer(id: string, body: AnswerQuestion, by?: Caller): Promise<{ resolved_at: string }>;
-  /** Throws the same, and `persistence.failure`. */
+  /** Dismisses a question. Throws like `assertPending`, and `persistence.failure`. */
   dismiss(id: string, by?: Caller): Promise<{ dismissed_at: string }>;
 }
 
-/** Of all agents, oldest first. */
+/** Returns the pending questions of all agents, oldest first. */
 export const pendingQuestions = (state: LogState): Question[] =>
   [...state.interactions.questions.values()].map(({ question }) => question);
 
-/** Of all answers together: they become a tool result that is written at once. */
+/** Maximum length of all answers together, because they become one tool result, which is one record. */
 const ANSWERS_CHARS = 65_536;
 
 const resultText = ({ answers = {} }: Outcome) => questionResult(answers);
@@ -89,7 +89,7 @@ function closing(agentId: string, question_id: string, outcome: Outcome, at: num
   return event(agentId, 'event.question.answered', { question_id, answers, resolved_at: iso(at) }, x);
 }
 
-/** Nobody is there to answer in auto mode. */
+/** Denies questions in auto mode, in which no user answers. */
 const deniedInAuto: AddedStep = {
   decide: ({ toolName }, { mode }) =>
     mode === 'auto' && toolName === ASK_USER_QUESTION
@@ -120,7 +120,7 @@ function open(session: SessionContext): Questions {
     return resultOf(outcome);
   }
 
-  /** As a task: the answer ends it, and its end dismisses the questions. */
+  /** Asks in a background task: the answer completes the task, and stopping the task dismisses the questions. */
   async function askAside(items: AskedItem[], context: RunContext): Promise<ToolResult> {
     const id = `question_${randomUUID()}`;
     const { agentId, toolCallId } = context;

@@ -33,7 +33,7 @@ const parameters = z.object({
     .describe('Go on without waiting: you are notified of the answers. For what you do not need at once.'),
 });
 
-/** A question as the model asks it. */
+/** A question in the tool's arguments. */
 export type AskedItem = z.output<typeof parameters>['questions'][number];
 
 const DESCRIPTION = `Ask the user up to 4 questions and wait for the answers.
@@ -53,12 +53,15 @@ function assertUnique(questions: AskedItem[]): void {
 
 type Ask = (questions: AskedItem[], context: RunContext) => Promise<ToolResult>;
 
-/** What the questions are about, in a line. */
+/** Returns the title of the questions, one line. */
 export function questionsTitle([first, ...more]: AskedItem[]): string {
   return `${first?.question ?? ''}${more.length > 0 ? ` (+${more.length} more)` : ''}`;
 }
 
-/** `ask` waits for the person and records the call's end together with the answer, `askAside` leaves that to a task. */
+/**
+ * Creates the tool. `ask` waits for the user and records the call's end together with the answer; `askAside` runs a
+ * background task instead.
+ */
 export function createAskUserQuestionTool({ ask, askAside }: { ask: Ask; askAside: Ask }): Tool {
   return defineTool({
     name: ASK_USER_QUESTION,

@@ -5,7 +5,7 @@ import type { TranscriptRows } from '#server/transcript/transcript-rows.ts';
 
 type Item = EventRecord<'event.question.requested'>['questions'][number];
 
-/** Without ids: who answers derives them from the places. */
+/** Converts an item. Ids are omitted, because clients derive them from the indices. */
 const shownItem = ({ question, header, options, body, multi_select, other_label, other_description }: Item) => ({
   question,
   ...(header === undefined ? {} : { header }),
@@ -30,6 +30,6 @@ export const questionsTranscript: TranscriptRows = {
   'event.question.answered': (agent, { question_id, answers, x }) =>
     answeredOps(agent, question_id, 'answered', { response: { answers } }, x?.by),
   'event.question.dismissed': (agent, { question_id, x }) =>
-    // Nobody dismissed one that ended with its server.
+    // A question that was closed by the server's stop was dismissed by no client.
     answeredOps(agent, question_id, 'dismissed', x?.cause === 'server_stopped' ? {} : { response: null }, x?.by),
 };

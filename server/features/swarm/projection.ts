@@ -1,11 +1,11 @@
-/** Which agents are in swarm mode, and what switched it on. */
+/** The agents in swarm mode, with its trigger. */
 import { defineFeatureProjection, type FeatureFolds } from '#server/journal/projections/feature-projection.ts';
 import { internal, type SwarmTrigger } from '#server/journal/records.ts';
 
-/** By agent id. */
+/** Triggers by agent id. */
 type SwarmModes = Map<string, SwarmTrigger>;
 
-/** Whether the mode ends with the turn: people did not switch it on. */
+/** Whether the mode ends with the turn, because no user switched it on. */
 export const endsWithTurn = (trigger: SwarmTrigger | undefined): boolean => trigger === 'task' || trigger === 'tool';
 
 export const swarmModes = defineFeatureProjection<SwarmModes>({
@@ -18,6 +18,6 @@ export const swarmModes = defineFeatureProjection<SwarmModes>({
   settleTurn: (modes, agent) => (endsWithTurn(modes.get(agent)) ? [internal(agent, 'swarm.left', {})] : []),
 });
 
-/** What switched on the swarm mode of an agent; undefined while it is off. */
+/** Returns the trigger of an agent's swarm mode; undefined while it is off. */
 export const swarmTrigger = (folds: FeatureFolds, agent: string): SwarmTrigger | undefined =>
   swarmModes.of(folds).get(agent);

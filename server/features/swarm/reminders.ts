@@ -1,4 +1,4 @@
-/** What the model is told of swarm mode that people have switched on, and when. */
+/** Reminders for the model that a user has switched swarm mode on, or that it has ended. */
 import { z } from 'zod';
 import { contextSize } from '#server/journal/context-size.ts';
 import { reminder } from '#server/agent/prompt/reminders.ts';
@@ -23,7 +23,7 @@ function toldBy({ message: { origin } }: ContextEntry): Told | undefined {
   return disclosureSchema.safeParse(origin.disclosure).data?.swarm;
 }
 
-/** What the newest reminder that the model still sees says. */
+/** Returns the state of the newest reminder that is still in the model's context. */
 function visible({ entries }: Pick<ContextState, 'entries'>): Told | undefined {
   for (let at = entries.length - 1; at >= 0; at -= 1) {
     const entry = entries[at];
@@ -33,23 +33,26 @@ function visible({ entries }: Pick<ContextState, 'entries'>): Told | undefined {
   return undefined;
 }
 
-/** What has to be said before the next request. */
+/** Returns the reminder that the next request needs, if any. */
 export function swarmReminders(
   context: Pick<ContextState, 'entries'>,
   trigger: SwarmTrigger | undefined,
 ): ContextMessage[] {
   const told = visible(context);
   const now: Told = trigger === 'manual' ? 'on' : 'off';
-  // Only who was told that it is on has to know that it is off.
+  // The model needs the reminder that the mode is off only after the one that it is on.
   if (told === now || (told === undefined && now === 'off')) return [];
   return [reminder(SWARM_REMINDER, texts[now], { swarm: now })];
 }
 
-/** Entries of a step that came to nothing are in no request. */
+/** Empty entries of a failed step are omitted from requests. */
 const isEmpty = ({ message: { role, content, toolCalls } }: ContextEntry) =>
   role === 'assistant' && content.length === 0 && toolCalls.length === 0;
 
-/** Takes the reminder that swarm mode is on out of the context where nothing stands behind it; no turn may run. */
+/**
+ * Removes the reminder that swarm mode is on from the end of the context, if no entry follows it; no turn may be
+ * running.
+ */
 export function withoutTrailingReminder(agentId: string, context: ContextState): Draft[] {
   const { entries } = context;
   const at = entries.findLastIndex((entry) => !isEmpty(entry));

@@ -1,4 +1,4 @@
-/** What the caller of a swarm is told of its members. */
+/** The result of a swarm for the calling model. */
 import type { Member, MemberEnd } from './run.ts';
 
 const OUTCOMES = ['completed', 'failed', 'aborted'] as const;
@@ -10,7 +10,7 @@ const attributeEscapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>
 const attribute = (name: string, value: string | undefined) =>
   value === undefined ? '' : ` ${name}="${value.replace(/[&<>"]/g, (character) => attributeEscapes[character] ?? '')}"`;
 
-/** A member's words cannot end their own element, nor begin one. */
+/** Escapes the tags of the result, so that a member's text can neither close its element nor open one. */
 const contained = (text: string) =>
   text.replace(/<(?=\/?(?:subagent|agent_swarm_result|summary|resume_hint)\b)/gi, '&lt;');
 
@@ -25,7 +25,7 @@ function element({ item, resume }: Member, { agentId, started, outcome, text }: 
   return `<subagent${attributes.join('')}>${contained(text)}</subagent>`;
 }
 
-/** The result, its members in their order. */
+/** Renders the result; members in their order. */
 export function swarmResult(members: readonly Member[], ends: readonly MemberEnd[]): string {
   const counts = OUTCOMES.map((outcome) => `${outcome}: ${ends.filter((end) => end.outcome === outcome).length}`);
   const pairs = members.flatMap((member, at) => {

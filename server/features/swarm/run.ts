@@ -1,4 +1,4 @@
-/** Runs the members of a swarm by their schedule, until each has ended or the call is cut short. */
+/** Runs the members of a swarm by their schedule, until all have ended or the call is aborted. */
 import type { AgentContext, SessionContext } from '#server/agent/contract/context.ts';
 import { TurnAborted } from '#server/agent/contract/errors.ts';
 import { cutText } from '#server/text/truncate.ts';
@@ -14,22 +14,22 @@ import type { Agent } from '#server/agent/contract/agent.ts';
 
 const LABEL_CHARS = 1000;
 
-/** What one member is to do. */
+/** The task of one member. */
 export interface Member {
   profile: string;
   prompt: string;
-  /** Of a new one. */
+  /** The item of a new member. */
   item?: string;
-  /** Agent that goes on. */
+  /** Id of an earlier agent to resume. */
   resume?: string;
 }
 
 export interface MemberEnd {
-  /** Once there is one. */
+  /** Undefined if no agent was created. */
   agentId?: string;
   started: boolean;
   outcome: 'completed' | 'failed' | 'aborted';
-  /** Its last message, or why there is none. */
+  /** The member's last message, or the reason why there is none. */
   text: string;
 }
 
@@ -41,15 +41,15 @@ export interface SwarmDeps {
   description: string;
   start: WantedStart;
   concurrency: number | undefined;
-  /** Of the call that waits. */
+  /** Signal of the waiting tool call. */
   signal: AbortSignal;
 }
 
-/** A member that has begun. */
+/** A started member. */
 interface Run {
   controller: AbortController;
   agentId?: string;
-  /** While it waits for the provider; false when the call was cut short. */
+  /** Resumes a member that waits because of a rate limit; called with false if the call was aborted. */
   goOn?: ((goes: boolean) => void) | undefined;
   timedOut?: string;
   callOffTimeout(): void;
@@ -57,14 +57,14 @@ interface Run {
 
 const NEVER_BEGAN: MemberEnd = { started: false, outcome: 'aborted', text: 'It was not started.' };
 
-/** Their ends, in the order of the members. Never rejects. */
+/** Runs the members and returns their outcomes in the same order. Never rejects. */
 export async function runSwarm(members: readonly Member[], deps: SwarmDeps): Promise<MemberEnd[]> {
   const { session, subagents, caller, signal } = deps;
   const { log, clock, services } = session;
   const schedule = createSchedule(members.length, deps.concurrency);
   const ends = new Map<number, MemberEnd>();
   const runs = new Map<number, Run>();
-  /** Never falls, so that a clock that is set back delays nothing. */
+  /** Monotonic time, so that a clock that is set back delays no member. */
   let time = clock.now();
   let callOffTimer = () => {};
   let over = () => {};
@@ -72,7 +72,7 @@ export async function runSwarm(members: readonly Member[], deps: SwarmDeps): Pro
 
   const now = () => (time = Math.max(time, clock.now()));
 
-  /** Begins what may begin, and comes back when more may. */
+  /** Starts the members that the schedule allows now, and sets a timer for the next ones. */
   function launch(): void {
     callOffTimer();
     if (signal.aborted) return;
@@ -112,7 +112,7 @@ export async function runSwarm(members: readonly Member[], deps: SwarmDeps): Pro
     const label = item === undefined ? undefined : cutText(item, LABEL_CHARS);
     const request = { purpose: 'swarm' as const, profile: name, resume, start: deps.start, label };
     try {
-      // Permission may have taken long, and somebody else may work with it by now.
+      // While the call waited for permission, another call may have resumed the agent.
       if (resume !== undefined) subagents.resumable(caller.id, resume);
       return await subagents.withChild(request, caller.id, async (child): Promise<MemberEnd> => {
         if (signal.aborted) return NEVER_BEGAN;
@@ -153,7 +153,7 @@ export async function runSwarm(members: readonly Member[], deps: SwarmDeps): Pro
     });
   }
 
-  /** Of each attempt. */
+  /** Starts the time limit of one attempt. */
   function startTimeout(run: Run): void {
     const ms = subagentTimeoutMs(session.config.effective());
     if (ms === 0) return;
@@ -163,7 +163,7 @@ export async function runSwarm(members: readonly Member[], deps: SwarmDeps): Pro
     }, ms);
   }
 
-  /** Puts the member back until the schedule lets it go on; false when it does not. */
+  /** Suspends the member until the schedule resumes it; resolves to false if it does not. */
   async function limited(number: number, run: Run, child: Agent, error: ErrorPayload): Promise<boolean> {
     run.callOffTimeout();
     if (!schedule.limited(number, now())) return false;
@@ -190,7 +190,7 @@ export async function runSwarm(members: readonly Member[], deps: SwarmDeps): Pro
     });
   }
 
-  /** A member whose answer streams has got going. */
+  /** Notifies the schedule when the answer of a member starts to stream. */
   const stopListening = log.listen({
     line: () => {},
     restarted: () => {},
@@ -199,7 +199,7 @@ export async function runSwarm(members: readonly Member[], deps: SwarmDeps): Pro
       for (const [number, run] of runs) {
         if (run.agentId !== agentId) continue;
         schedule.answered(number);
-        // Not from inside what tells of it.
+        // Members must not be started within the listener of the log.
         queueMicrotask(launch);
       }
     },

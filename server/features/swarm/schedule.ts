@@ -1,28 +1,29 @@
 /**
- * When the members of a swarm begin. A few at once, then one after the other; from the first time that the provider has
- * no room for one, only as many side by side as it seems to bear. Pure: who runs the members tells what happened, and when.
+ * The schedule of a swarm's members, with adaptive concurrency: a burst at the start, then one member per interval;
+ * after the first rate limit of the provider, the number of concurrent members adapts to it. Pure: the caller reports
+ * all events with their times.
  */
 
-/** So many begin at once, the others one every so many ms. */
+/** Number of members that start immediately; the others follow one per `LAUNCH_INTERVAL_MS`. */
 export const FIRST_LAUNCHES = 5;
 export const LAUNCH_INTERVAL_MS = 700;
-/** Nothing begins for so long behind a limit; twice as long each time that a retry gets no answer either. */
+/** Pause after a rate limit; doubled each time that a retry is limited as well. */
 export const FIRST_RETRY_MS = 3000;
-/** Limits that come together take one from the capacity, not one each. */
+/** Rate limits within this time decrease the capacity only once. */
 export const SHRINK_INTERVAL_MS = 2000;
-/** Without a limit for so long, one more may run. */
+/** After this time without a rate limit, the capacity increases by one. */
 export const RECOVERY_MS = 180_000;
 
 export interface Schedule {
-  /** Members that begin or go on now, in this order; from here on they run. */
+  /** Returns the members to start or resume now, in this order, and marks them as running. */
   take(now: number): number[];
-  /** When `take` gives more though nothing happens until then; undefined when it does not. */
+  /** Time at which `take` returns more members without another event; undefined if it does not. */
   nextAt(): number | undefined;
-  /** The provider had no room for a running member: whether it will go on, in front of all others. */
+  /** The provider rate-limited a running member. Returns whether it is queued to be resumed, before all others. */
   limited(member: number, now: number): boolean;
   /** The provider answers a running member. */
   answered(member: number): void;
-  /** It runs no more and waits no more. */
+  /** The member has ended, or is removed from the queue. */
   ended(member: number): void;
 }
 
@@ -30,15 +31,18 @@ interface Limits {
   capacity: number;
   lastAt: number;
   shrunkAt: number;
-  /** When the capacity last grew. */
+  /** Time of the last increase of the capacity. */
   grownAt: number;
 }
 
-/** The schedule of `members`, by number from 0, in their order; never more than `concurrency` side by side. Times in ms. */
+/**
+ * Creates the schedule of `members`, numbered from 0, in their order, with at most `concurrency` running at the same
+ * time. Times in ms.
+ */
 export function createSchedule(members: number, concurrency = Infinity): Schedule {
   let waiting = Array.from({ length: members }, (_, member) => member);
   const running = new Set<number>();
-  /** Members that ever began, those that go on behind a limit and were not answered since. */
+  /** Members that were started; and those resumed after a rate limit that received no answer since. */
   const begun = new Set<number>();
   const retrying = new Set<number>();
   let lastLaunchAt = -Infinity;
@@ -56,7 +60,7 @@ export function createSchedule(members: number, concurrency = Infinity): Schedul
     }
   }
 
-  /** When the next one may begin, if there is room for it. */
+  /** Earliest time of the next start, if there is capacity. */
   function launchAt(): number {
     if (limits) return Math.max(lastLaunchAt + LAUNCH_INTERVAL_MS, limits.lastAt + retryMs);
     return begun.size < FIRST_LAUNCHES ? -Infinity : lastLaunchAt + LAUNCH_INTERVAL_MS;

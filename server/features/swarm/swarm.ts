@@ -1,6 +1,6 @@
 /**
- * Swarm mode, and the tool that hands the same task for many items to a subagent each. People switch the mode on to ask
- * for that; a call of the tool is in it until its turn ends.
+ * Swarm mode, and the tool that runs the same task for many items, with one subagent per item. Users switch the mode on
+ * to request that; a call of the tool switches it on until its turn ends.
  */
 import type { AgentContext, SessionContext } from '#server/agent/contract/context.ts';
 import type { Feature, GuardedCall, LiveFeature } from '#server/agent/contract/feature.ts';

@@ -1,4 +1,4 @@
-/** AgentSwarm: one task for many things, each handed to a subagent of its own. */
+/** AgentSwarm: one task for many items, with one subagent per item. */
 import { z } from 'zod';
 import { DEFAULT_SUBAGENT_PROFILE } from '#server/agent/profiles/built-in.ts';
 import { cutText } from '#server/text/truncate.ts';
@@ -17,7 +17,7 @@ import type { Profiles } from '#server/agent/contract/profile.ts';
 export const AGENT_SWARM = 'AgentSwarm';
 export const PLACEHOLDER = '{{item}}';
 export const MAX_MEMBERS = 128;
-/** Fewer new ones are no swarm. */
+/** Minimum number of items unless agents are resumed. */
 export const MIN_ITEMS = 2;
 
 const DESCRIPTION_CHARS = 1000;
@@ -50,27 +50,27 @@ const parameters = z.strictObject({
 
 export type SwarmArguments = z.output<typeof parameters>;
 
-/** A call whose arguments fit. */
+/** The validated arguments of a call. */
 export interface SwarmRequest {
   description: string;
   members: Member[];
-  /** Of those that are new. */
+  /** How new subagents start. */
   start: WantedStart;
   concurrency: number | undefined;
 }
 
 export interface SwarmToolDeps {
   allowed(callerId: string): Profiles;
-  /** Profile of an agent that the caller may resume. Throws `ToolInputError`. */
+  /** Returns the profile of an agent that the caller may resume. Throws `ToolInputError`. */
   resumable(callerId: string, agentId: string): string;
-  /** Throws `ToolInputError` when a subagent of the caller cannot start like that. */
+  /** Throws `ToolInputError` if a subagent of the caller cannot start like that. */
   checkStart(callerId: string, start: WantedStart): void;
-  /** Throws for a setting that is none. */
+  /** Returns the configured limit. Throws if the setting is invalid. */
   concurrency(): number | undefined;
   run(request: SwarmRequest, context: RunContext): Promise<ToolResult>;
 }
 
-/** Makes the tool as it is told with this offer. */
+/** Creates the tool with the description and parameters for this offer. */
 export function createSwarmTool({ profiles, options }: SubagentOffer, deps: SwarmToolDeps): Tool {
   return defineTool({
     name: AGENT_SWARM,
@@ -97,7 +97,7 @@ export function createSwarmTool({ profiles, options }: SubagentOffer, deps: Swar
   });
 }
 
-/** Those that go on first. Throws `ToolInputError`. */
+/** Returns the members, resumed ones first. Throws `ToolInputError`. */
 function membersOf(args: SwarmArguments, callerId: string, deps: SwarmToolDeps): Member[] {
   const { items = [], resume_agent_ids = {} } = args;
   const resumed = Object.entries(resume_agent_ids);
@@ -116,7 +116,7 @@ function membersOf(args: SwarmArguments, callerId: string, deps: SwarmToolDeps):
   return [...goOn, ...items.map((item, at) => ({ item, prompt: prompts[at] ?? '', profile }))];
 }
 
-/** The prompt of each item. */
+/** Returns the prompt of each item. Throws `ToolInputError`. */
 function expanded(template: string | undefined, items: readonly string[]): string[] {
   if (template !== undefined && !template.includes(PLACEHOLDER)) {
     throw new ToolInputError(`prompt_template must contain ${PLACEHOLDER}.`);

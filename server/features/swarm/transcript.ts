@@ -1,4 +1,4 @@
-/** Swarm mode in the transcript; what is set is shown of the main agent alone. Its members are rows of subagents. */
+/** Swarm mode in the transcript; only that of the main agent is displayed as a mode. Members are rows of subagents. */
 import { markerOp, type AgentTranscript } from '#server/transcript/agent-transcript.ts';
 import type { HeldOp } from '#server/transcript/reducer/state.ts';
 import type { TranscriptRows } from '#server/transcript/transcript-rows.ts';

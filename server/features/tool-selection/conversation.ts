@@ -1,6 +1,6 @@
 /**
- * What a conversation has told of tools that can be loaded. Read from the conversation itself, so that whatever an undo,
- * a compaction or a copy leaves of it is what counts.
+ * Derives from a conversation which loadable tools were announced to the model and which schemas it has. The
+ * conversation is the only source, so the result is correct after an undo, a compaction or a copy.
  */
 import { z } from 'zod';
 import type { ContextEntry } from '#server/journal/projections/context.ts';
@@ -11,7 +11,7 @@ import type { ContextMessage, ToolCall, ToolSchema } from '#schema/engine.ts';
 
 export const SELECT_TOOLS = 'select_tools';
 
-/** Kept in the origin of an announcement. */
+/** Stored in the origin of an announcement. */
 export const disclosureSchema = z.object({ added: z.array(z.string()), removed: z.array(z.string()) });
 export type Disclosure = z.output<typeof disclosureSchema>;
 
@@ -20,15 +20,15 @@ export const argumentsSchema = z.strictObject({
 });
 
 export interface ToldTools {
-  /** Those that the model knows it can load. */
+  /** Names of the tools that were announced as loadable. */
   announced: ReadonlySet<string>;
-  /** By name, as they were declared last. */
+  /** The last declared schemas, by name. */
   loaded: ReadonlyMap<string, Stored<ToolSchema>>;
-  /** Names that were asked for and not declared since. */
+  /** Names that the model requested and that were not declared since. */
   asked: ReadonlySet<string>;
 }
 
-/** Goes through all entries, so it is asked only of agents that load tools. */
+/** Reads all entries, so it is called only for agents that load tools. */
 export function toldTools(entries: readonly Pick<ContextEntry, 'message'>[]): ToldTools {
   const announced = new Set<string>();
   const loaded = new Map<string, Stored<ToolSchema>>();
@@ -59,7 +59,7 @@ function disclosureOf({ origin }: Pick<Stored<ContextMessage>, 'origin'>): Discl
   return disclosureSchema.safeParse(origin.disclosure).data ?? NOTHING;
 }
 
-/** A list that is too long for its line names nothing that could be loaded at once. */
+/** Returns the requested names. Arguments that are stored as a blob are too long for a valid request. */
 function namesOf({ arguments: text }: Stored<ToolCall>): readonly string[] {
   if (typeof text !== 'string') return [];
   return argumentsSchema.safeParse(parseArguments(text)).data?.names ?? [];

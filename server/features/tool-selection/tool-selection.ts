@@ -1,6 +1,6 @@
 /**
- * Tools that are not listed to the model but named, and loaded when it asks for them: for models that take schemas in
- * their conversation, so that the tools of many servers do not fill every request.
+ * Deferred tools: announced to the model by name and loaded on request. For models that accept schemas in the
+ * conversation, so that the tools of many servers do not fill each request.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { AgentContext, SessionContext } from '#server/agent/contract/context.ts';
@@ -21,19 +21,21 @@ function open(session: SessionContext): LiveFeature {
   });
   const on: readonly Tool[] = [{ ...tool, loader: 'on' }];
   const off: readonly Tool[] = [{ ...tool, loader: 'off' }];
-  /** Whether the model of the turn that runs takes schemas, by agent: another one counts from the next turn. */
+  /**
+   * Whether the model of the running turn accepts schemas, by agent; a change of the model applies from the next turn.
+   */
   const turns = new Map<string, boolean>();
-  /** Agents that have to be told what can be loaded. */
+  /** Agents whose next request needs an announcement of the loadable tools. */
   const due = new Set<string>();
 
-  /** Of the model that the agent is bound to. */
+  /** Whether the model that the agent is bound to accepts schemas. */
   function takes(agent: AgentContext): boolean {
     const alias = agent.config.model();
     if (alias === undefined) return false;
     try {
       return takesSchemas(services.resolveModel(alias));
     } catch {
-      // The turn that needs it says why it cannot be used.
+      // The turn that uses the model reports why it is unusable.
       return false;
     }
   }
@@ -70,7 +72,7 @@ function open(session: SessionContext): LiveFeature {
   };
 }
 
-/** Other protocols have no place for schemas in the conversation. */
+/** Whether the model accepts schemas in the conversation; other protocols do not support that. */
 const takesSchemas = ({ protocol, capabilities }: ResolvedModel): boolean =>
   protocol === 'native' && capabilities.has('dynamically_loaded_tools') && capabilities.has('tool_use');
 
@@ -92,7 +94,7 @@ function announced(tools: readonly Tool[], told: ToldTools): ContextMessage[] {
 
 const block = (tag: string, names: readonly string[]) => (names.length > 0 ? [`<${tag}>`, ...names, `</${tag}>`] : []);
 
-/** The schemas that were asked for and are not known as they are now. */
+/** Declares the requested schemas that the conversation does not have in their present form. */
 function declaration(tools: readonly Tool[], { asked, loaded }: ToldTools): ContextMessage[] {
   const declared = tools
     .filter(({ name }) => asked.has(name))

@@ -1,9 +1,9 @@
-/** select_tools: loads the schemas of tools that were only named so far. */
+/** select_tools: loads the schemas of tools that were only announced by name. */
 import { cutText } from '#server/text/truncate.ts';
 import { defineTool, failed, type Tool } from '#server/tools/tool.ts';
 import { argumentsSchema, SELECT_TOOLS } from './conversation.ts';
 
-/** Of one call; each may bring a long schema. */
+/** Maximum number of names in one call, because each may load a long schema. */
 const MAX_NAMES = 128;
 const LABEL_CHARS = 80;
 
@@ -11,7 +11,7 @@ const DESCRIPTION = `Load tools whose names were announced, so that you can call
 
 Only their names are known to you until you load them; their descriptions and parameters are there with your next response. Load what the work at hand needs, several at once. A tool that is loaded stays so for the conversation; when it has been summarized, load what you still need again.`;
 
-/** `loadable` names the tools there are for an agent. */
+/** Creates the tool. `loadable` returns the names of an agent's loadable tools. */
 export function createSelectTools(loadable: (agentId: string) => ReadonlySet<string>): Tool {
   return defineTool({
     name: SELECT_TOOLS,
