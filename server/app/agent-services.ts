@@ -1,4 +1,7 @@
-/** What the agents of the app work with. Loaded with the first session: nothing before it needs tools, prompts, permissions. */
+/**
+ * Services of the agents. Imported with the first session, because no code before it needs tools, prompts or
+ * permissions.
+ */
 import type { AppOptions } from './options.ts';
 import type { FeatureServices } from '#server/agent/contract/feature.ts';
 import { createAgentServices, type AgentServicesDeps } from '#server/agent/services.ts';
@@ -27,7 +30,7 @@ export interface SessionServicesDeps extends Omit<
   documents: Documents;
   mcpConfig: McpConfig;
   mcpAuth: McpAuth;
-  /** How this program calls itself toward MCP servers. */
+  /** The client name in the MCP handshake. */
   clientName(): string;
   fetch: Fetch;
 }
@@ -35,13 +38,13 @@ export interface SessionServicesDeps extends Omit<
 export interface SessionServices {
   readonly services: AgentServices;
   readonly featureServices: FeatureServices;
-  /** Loads what the first request to the default model loads otherwise. */
+  /** Imports the modules that the first request to the default model would import otherwise. */
   loadModelClient(): Promise<void>;
-  /** Ends the connections to models and MCP servers; after the sessions that use them. */
+  /** Closes the connections to models and MCP servers; to be called after the sessions are closed. */
   close(): Promise<void>;
 }
 
-/** Puts it together. */
+/** Creates the services. */
 export async function createSessionServices(deps: SessionServicesDeps): Promise<SessionServices> {
   const { options, config, identity, documents, fetch, runtime, env, clock, log } = deps;
   const shell = await findShell(runtime);

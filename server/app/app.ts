@@ -98,14 +98,14 @@ export interface App {
   readonly fileSearch: FileSearch;
   readonly runtime: Runtime;
   readonly projects: Projects;
-  /** Load ahead what prompts, and reads of sessions, load at their first use. */
+  /** Functions that import the modules of prompts and of reads of sessions before their first use. */
   readonly preload: readonly (() => Promise<unknown>)[];
   meta(): Meta;
   /** The home's token, for URLs shown to the user; undefined with `--dangerous-bypass-auth`. */
   token(): Promise<string | undefined>;
   /** To be called once the port is bound. */
   listening(port: number): Promise<void>;
-  /** Asks whoever runs the server to stop it; `stopRequested` resolves. */
+  /** Requests a stop from the code that runs the server; `stopRequested` resolves. */
   requestStop(): void;
   readonly stopRequested: Promise<void>;
   /** Publishes a change of a workspace's trust or directories, and warns sessions whose commands run. */
@@ -114,12 +114,15 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** Domains of the configuration that decide which calls run unasked, and which commands run with them. */
+/** Domains of the configuration that decide which calls run without approval, and which commands run with them. */
 const GUARDING_DOMAINS: ReadonlySet<string> = new Set(['permission', 'defaultPermissionMode', 'hooks']);
 
 const listed = (text: string | undefined) => (text ?? '').split(',').flatMap((entry) => entry.trim() || []);
 
-/** Opens the home and builds the services. Throws `StartError` for what the user can mend; nothing stays open then. */
+/**
+ * Opens the home and creates the services. Throws `StartError` for faults that the user can fix; all resources are
+ * closed then.
+ */
 export async function createApp(options: AppOptions): Promise<App> {
   const opened = createDisposers();
   try {

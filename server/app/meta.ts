@@ -1,4 +1,4 @@
-/** What the server says about itself in `GET /meta`. */
+/** The reply of `GET /meta`. */
 import type { Meta } from '#schema/meta.ts';
 import { iso } from '#schema/scalars.ts';
 import { SERVER_VERSION } from '#server/version.ts';
@@ -11,7 +11,7 @@ export interface MetaFacts {
   startedAt: number;
   bypassAuth: boolean;
   webTitle: string | undefined;
-  /** The experimental flags as they resolve, read at every call. */
+  /** The resolved experimental flags, read at each call. */
   flags: () => Record<string, boolean>;
 }
 

@@ -1,4 +1,4 @@
-/** What a server is started with. */
+/** The startup options of a server. */
 import { INSTRUCTIONS_MAX_AGE_MS } from '#server/agent/prompt/instructions.ts';
 import type { Feature } from '#server/agent/contract/feature.ts';
 import { systemClock, type Clock } from '#server/clock.ts';
@@ -11,15 +11,15 @@ import type { DocumentDrivers } from '#server/storage/documents.ts';
 export interface HttpLimits {
   /** Milliseconds until the header block of a request must be complete. */
   headersMs: number;
-  /** Milliseconds between two checks of that. */
+  /** Milliseconds between two checks of that limit. */
   headersCheckMs: number;
-  /** Milliseconds without a byte of a body that close its connection. */
+  /** Milliseconds without a byte of a request body after which its connection is closed. */
   bodyIdleMs: number;
-  /** Default: what the limit of descriptors allows. */
+  /** Default: as many as the limit of file descriptors allows. */
   maxConnections: number | undefined;
 }
 
-/** Milliseconds that programs may take which read a project for the file actions. */
+/** Time limits of the programs that read a project for the file actions, in milliseconds. */
 export interface FileTimeouts {
   /** Default: `GIT_TIMEOUT_MS`. */
   gitMs?: number;
@@ -32,9 +32,9 @@ export interface AppOptions {
   /** Home directory, absolute. */
   home: string;
   host: string;
-  /** Requested port; 0 takes any free one. */
+  /** Requested port; 0: any free one. */
   port: number;
-  /** The server log of `--log-level`. */
+  /** The server log, with the level of `--log-level`. */
   log: Logger;
   allowedHosts: string[];
   debugEndpoints: boolean;
@@ -42,27 +42,29 @@ export interface AppOptions {
   webTitle: string | undefined;
   allowRemoteShutdown: boolean;
   allowRemoteTerminals: boolean;
-  /** What sessions can do beyond talking and calling tools; tests bring their own. */
+  /** The features of sessions; tests pass their own. */
   features: readonly Feature[];
-  /** Drivers that documents stand on, where they are not files of the home. */
+  /** Storage drivers of documents that are not files of the home. */
   documents: DocumentDrivers;
   /** Starts the scripted demo model and makes it the default. */
   demo: boolean;
-  /** Of sessions and their agents; tests move it. */
+  /** Clock of sessions and their agents; tests advance it. */
   clock: Clock;
-  /** What fetches of the model may reach; tests bring one whose public addresses are their own. */
+  /** The addresses that fetches of the model may reach; tests declare their own servers as public. */
   network: Network;
-  /** How long the AGENTS.md files of a directory are not looked at again, in ms; tests shorten it. */
+  /** How long the AGENTS.md files of a directory are cached, in ms; tests shorten it. */
   instructionsMaxAgeMs: number;
-  /** Tests shorten and lower them. */
+  /** Tests lower these limits. */
   httpLimits: HttpLimits;
-  /** Tests shorten them. */
+  /** Tests shorten these timeouts. */
   fileTimeouts: FileTimeouts;
-  /** Read at every use, so that a changed variable counts. */
+  /** Read at each use, so that a changed variable takes effect. */
   env: () => NodeJS.ProcessEnv;
 }
 
-/** What an endpoint's `mounted` decides by: some exist on a loopback bind only, or when asked for. */
+/**
+ * The facts by which an endpoint's `mounted` decides: some endpoints exist only on a loopback bind, or with an option.
+ */
 export interface BindFacts {
   loopback: boolean;
   debugEndpoints: boolean;

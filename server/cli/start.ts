@@ -57,13 +57,13 @@ export interface StopRequest {
   /** Aborted once the server has been asked to stop. */
   readonly signal: AbortSignal;
   /**
-   * Asks for it, as SIGINT, SIGTERM and SIGHUP do; a SIGINT or SIGTERM after that ends the process without waiting for what
-   * is open.
+   * Requests the stop, like SIGINT, SIGTERM and SIGHUP; a later SIGINT or SIGTERM exits the process without waiting for
+   * open work.
    */
   stop(): void;
 }
 
-/** Listens to signals from now on: one that comes during the start must not leave half-made things behind. */
+/** Installs the signal handlers; a signal during the start must not leave partial state. */
 export function createStopRequest(): StopRequest {
   const controller = new AbortController();
   const onSignal = () => {
@@ -71,7 +71,7 @@ export function createStopRequest(): StopRequest {
     controller.abort();
   };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-  // Of a closed terminal, which may send it several times.
+  // A closed terminal may send SIGHUP several times.
   process.on('SIGHUP', () => controller.abort());
   return { signal: controller.signal, stop: () => controller.abort() };
 }

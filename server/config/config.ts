@@ -37,60 +37,63 @@ import { watchFile } from './watch.ts';
 export interface ConfigChange {
   /** Sorted domain names. */
   changedFields: string[];
-  /** Masked. */
+  /** With masked secrets. */
   config: ConfigObject;
-  /** The client that made all of the change; undefined for an edit of the file, and for changes of several clients. */
+  /** The client that made the whole change; undefined for an edit of the file, and for changes of several clients. */
   by?: Caller;
 }
 
-/** What a change of the file works on. */
+/** The state that a change of the file works on. */
 export interface ConfigDraft {
-  /** The file layer as it is now, valid sections only. */
+  /** The present file layer, valid sections only. */
   readonly stored: StoredConfig;
   /** The parsed file in its own spelling; edit it in place. */
   readonly document: TomlTable;
 }
 
 export interface Config {
-  /** All layers, the environment read anew. Holds secrets. */
+  /** All layers, with the present environment. Contains secrets. */
   effective(): EffectiveConfig;
-  /** The file layer. Holds secrets. */
+  /** The file layer. Contains secrets. */
   stored(): StoredConfig;
   /**
-   * The permission rules in force, the same array until they may have changed; undefined while none are known, because
+   * The permission rules in effect; the same array until they may have changed. Undefined if they are unknown, because
    * the file or its section has been broken since the start.
    */
   permissionRules(): readonly PermissionRuleConfig[] | undefined;
   /** The config object of the wire, secrets masked. */
   publicView(): ConfigObject;
-  /** Merges a partial config object and writes the file. Throws `validation.failed` for everything that stops it. */
+  /** Merges a partial config object and writes the file. Throws `validation.failed` for each cause of failure. */
   patch(body: ConfigPatch, by?: Caller): Promise<ConfigObject>;
   /**
-   * Edits the file: `change` runs alone among the servers of the home, on what the file holds at that moment; what it
-   * throws leaves all as it was. Nothing changed writes nothing. Throws `persistence.failure` when the file cannot be
+   * Edits the file: `change` runs under a lock of the home, on the file's content at that moment; if it throws, the
+   * file is unchanged. Without a change, the file is not written. Throws `persistence.failure` if the file cannot be
    * read or written.
    */
   update<Result>(change: (draft: ConfigDraft) => Result, by?: Caller): Promise<Result>;
-  /** Looks at the file now instead of when the watcher says so. */
+  /** Checks the file now, without waiting for the watcher. */
   reload(): Promise<void>;
-  /** Why the file cannot be read, while that is so: nothing is written then. Names no value of the file. */
+  /** The reason while the file cannot be read; it is not written then. Contains no value of the file. */
   unreadable(): string | undefined;
   resolveFlags(): Flags;
-  /** Settings that `SERVICE_MODEL_*` gives to any model. */
+  /** Settings of all models from `SERVICE_MODEL_*`. */
   modelVariables(): ModelVariables;
-  /** Called once for all changes of 200 ms. Returns the function that ends it. */
+  /** Calls the listener a single time for all changes within 200 ms. Returns the unsubscribe function. */
   onChanged(listener: (change: ConfigChange) => void): () => void;
-  /** Called with the domains of each change immediately. Returns the function that ends it. */
+  /** Calls the listener with the domains of each change immediately. Returns the unsubscribe function. */
   onSeen(listener: (fields: string[], by: Caller | undefined) => void): () => void;
-  /** Called with the warnings now, if there are any, and whenever the list changes. Returns what ends it. */
+  /**
+   * Calls the listener with the present warnings, if any, and after each change of the list. Returns the unsubscribe
+   * function.
+   */
   onWarnings(listener: (warnings: ConfigWarning[]) => void): () => void;
   close(): Promise<void>;
 }
 
-/** The configuration in effect, without what changes it. */
+/** The configuration in effect, read-only. */
 export type ConfigReader = Pick<Config, 'effective' | 'resolveFlags'>;
 
-/** The layer above all others, in file spelling. */
+/** The layer with the highest precedence, in the spelling of the file. */
 export interface MemoryTables {
   providers: Record<string, unknown>;
   models: Record<string, unknown>;
@@ -102,15 +105,15 @@ export interface ConfigDeps {
   env: () => NodeJS.ProcessEnv;
   log: Logger;
   clock: Clock;
-  /** Held from reading to replacing the file. */
+  /** Lock of a change, from reading the file to replacing it. */
   lock: ChangeLock<ConfigWriter>;
   memory?: MemoryTables;
 }
 
-/** How long what was read of the environment counts. */
+/** How long the parsed environment is cached. */
 const ENVIRONMENT_AGE_MS = 250;
 
-/** What the file held when it was last read successfully. */
+/** The content of the file at its last successful read. */
 interface FileState {
   text: string;
   document: TomlTable;
@@ -126,7 +129,7 @@ const stateOf = (text: string, before?: FileState): FileState => {
 
 const NO_RULES: readonly PermissionRuleConfig[] = [];
 
-/** Reads the file and watches it. The home directory must exist; a broken file gives defaults and a log line. */
+/** Reads the file and watches it. The home directory must exist; a broken file results in defaults and a log line. */
 export async function createConfig({ home, env, log, clock, lock, memory: tables }: ConfigDeps): Promise<Config> {
   const path = join(home, CONFIG_FILE);
   const memory = tables && memoryLayer(tables);
@@ -135,11 +138,11 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
   const warningListeners = new Set<(warnings: ConfigWarning[]) => void>();
 
   let state: FileState = { ...stateOf(''), rulesKnown: false };
-  /** Set while the file cannot be read; nothing is written then. */
+  /** The reason while the file cannot be read; it is not written then. */
   let blocked: string | undefined;
   let warned: ConfigWarning[] = [];
   let queue: Promise<unknown> = Promise.resolve();
-  /** Of the file that `state` was read from. */
+  /** Stamp of the file that `state` was read from. */
   let read: Stamp | undefined;
 
   let known:
@@ -152,7 +155,9 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
         flags: Flags;
       }
     | undefined;
-  /** All layers. A turn asks a dozen times, and each look at the environment goes through some fifty variables. */
+  /**
+   * All layers, cached: a turn reads them a dozen times, and each read of the environment parses some fifty variables.
+   */
   function layers() {
     const from = env();
     const now = performance.now();
@@ -168,14 +173,14 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
 
   function exclusively<Result>(run: () => Promise<Result>): Promise<Result> {
     const result = queue.then(run);
-    // A failure is its caller's; the next one starts all the same.
+    // A failure is reported to its caller; the next run starts regardless.
     queue = result.catch(() => undefined);
     return result;
   }
 
   /**
-   * Reads the file into memory, unless it is the one read before; afterwards `blocked` tells whether that worked. Says
-   * whether there was anything to read.
+   * Reads the file into memory unless its stamp is unchanged, and sets `blocked` if that fails. Returns whether it was
+   * read.
    */
   async function load(): Promise<boolean> {
     try {
@@ -229,22 +234,23 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
       window.look();
     }),
   );
-  // Other servers of the home write through a link, which its own directory does not notice.
+  // Other servers of the home write the target of a symbolic link, which a watcher of the link's directory does not
+  // report.
   const watchers = [...new Set([path, await followLinks(path).catch(() => path)])].map((file) =>
     watchFile(dirname(file), basename(file), () => void reload(), log),
   );
 
-  /** Runs in the queue. `change` returns the new document. */
+  /** Writes the document that `change` returns; must run in the queue. */
   const write = (change: (before: FileState) => TomlTable, by: Caller | undefined): Promise<void> =>
     lock.hold((writer) => writeAlone(change, writer, by));
 
-  /** Runs under the lock. */
+  /** Writes the file; must run under the lock. */
   async function writeAlone(
     change: (before: FileState) => TomlTable,
     writer: ConfigWriter,
     by: Caller | undefined,
   ): Promise<void> {
-    // Another server may have replaced the file within the resolution of its times.
+    // Another server may have replaced the file within the resolution of its timestamps.
     read = undefined;
     await load();
     if (blocked !== undefined) {
@@ -263,7 +269,7 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
       await writer.write(text);
       state = stateOf(text, state);
     } catch (error) {
-      // It may have failed after the file was replaced, such as while syncing its directory.
+      // The write may have failed after the file was replaced, such as while syncing its directory.
       read = undefined;
       await load();
       throw new ServiceError('persistence.failure', `Failed to write ${path}: ${errorMessage(error)}`, {
@@ -332,13 +338,13 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
   };
 }
 
-/** What a changed file has another one of; `at` is when it was looked at, in ms. */
+/** Identifies a version of the file; `at` is the time of the check, in ms. */
 type Stamp = Pick<Stats, 'mtimeMs' | 'ctimeMs' | 'size' | 'ino'> & { at: number };
 
 /** Two changes within one tick of the file system's clock have the same time. */
 const CLOCK_TICK_MS = 100;
 
-/** Undefined when there is no file. */
+/** Returns the stamp of the file; undefined if it does not exist. */
 async function stampOf(path: string): Promise<Stamp | undefined> {
   const at = Date.now();
   try {
@@ -350,7 +356,7 @@ async function stampOf(path: string): Promise<Stamp | undefined> {
   }
 }
 
-/** Whether it is surely the file that was read, as it was then. */
+/** Whether the file is certainly unchanged since it was read. */
 const sameFile = (now: Stamp | undefined, before: Stamp | undefined): boolean =>
   now !== undefined &&
   before !== undefined &&
@@ -360,7 +366,7 @@ const sameFile = (now: Stamp | undefined, before: Stamp | undefined): boolean =>
   now.ctimeMs === before.ctimeMs &&
   before.at - before.ctimeMs > CLOCK_TICK_MS;
 
-/** A missing file is an empty one. */
+/** Reads the file; empty if it does not exist. */
 async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
@@ -370,7 +376,7 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-/** Drops sections and records that the change has emptied. */
+/** Removes sections and records that the change has emptied. */
 function removeEmpty(document: TomlTable, before: TomlTable): void {
   for (const [section, value] of Object.entries(document)) {
     if (!isTomlTable(value) || isDeepStrictEqual(value, before[section])) continue;
@@ -381,7 +387,7 @@ function removeEmpty(document: TomlTable, before: TomlTable): void {
   }
 }
 
-/** A change never leaves a section that would not load again. */
+/** Throws `persistence.failure` if a changed section would not load again. */
 function assertValid(document: TomlTable, before: TomlTable): void {
   for (const domain of domains) {
     const value = domainValue(document, domain);

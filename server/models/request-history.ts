@@ -1,7 +1,7 @@
 /**
- * History as the model sees it: nothing blank or partial, each call's one result directly behind its message. Pure: the
- * same history gives the same bytes, so that prompt caches of the providers hold. Run once over the fold's entries; the
- * result is not to be projected again.
+ * Converts a history into the messages of a request: without blank or partial messages, and with exactly one result
+ * directly after each call. Pure: the same history results in the same bytes, so that the providers' prompt caches
+ * apply. Takes the fold's entries; the result must not be converted again.
  */
 import { oncePer } from '#server/memo/by-object.ts';
 import { perItem } from '#server/memo/by-prefix.ts';
@@ -10,9 +10,9 @@ import type { ContextMessage, Part, ToolCall } from '#schema/engine.ts';
 export interface RequestShape {
   /** After a structure rejection: one result per call id, no consecutive assistant messages, starts with the user. */
   strict?: boolean;
-  /** `degraded` keeps the two most recent media parts, `stripped` none; text stands in for the others. */
+  /** `degraded` retains the two most recent media parts, `stripped` none; the others are replaced by text. */
   media?: 'normal' | 'degraded' | 'stripped';
-  /** Number of leading messages that `media` applies to; what was added later is sent as it is. All by default. */
+  /** Number of leading messages that `media` applies to; later ones are sent unmodified. Default: all. */
   mediaCut?: number;
 }
 
@@ -22,7 +22,7 @@ const INTERRUPTED =
 const FAILED_LINE = '<system>ERROR: the tool call failed.</system>';
 const EMPTY_LINE = '<system>The tool returned no output.</system>';
 
-/** Messages in wire order: nothing vacuous, every call followed by its result, results rendered with their notes. */
+/** Returns messages in wire order: none empty, each call followed by its result, results rendered with their notes. */
 export function toModelMessages(messages: readonly ContextMessage[], options: RequestShape = {}): ContextMessage[] {
   const { strict = false, media = 'normal' } = options;
   const reduced = media === 'normal' ? messages : reduceMedia(messages, media, options.mediaCut ?? messages.length);
@@ -33,10 +33,10 @@ export function toModelMessages(messages: readonly ContextMessage[], options: Re
   return strict ? startWithUser(mergeAssistants(merged)) : merged;
 }
 
-/** Variant of the reminders that say which tools can be loaded. */
+/** Variant of the reminders that announce loadable tools. */
 export const LOADABLE_TOOLS = 'loadable-tools';
 
-/** The history as it is for a request that lists all tools: nothing of those that were loaded, or could be. */
+/** Returns the history for a request that lists all tools, without declarations and announcements of loadable ones. */
 export function withoutLoadedTools(messages: readonly ContextMessage[]): ContextMessage[] {
   return messages.filter(
     ({ tools, origin }) => !tools && !(origin?.kind === 'injection' && origin.variant === LOADABLE_TOOLS),
@@ -66,7 +66,7 @@ function reduceMedia(messages: readonly ContextMessage[], media: 'degraded' | 's
   return result;
 }
 
-/** The first call of an id stays; later ones with the same id are removed wherever they stand. */
+/** Removes calls with an id that an earlier call has. */
 function withoutRepeatedCalls(messages: readonly ContextMessage[]): ContextMessage[] {
   const seen = new Set<string>();
   return messages.map((message) => {
@@ -87,13 +87,15 @@ function isVacuous(message: ContextMessage): boolean {
   return message.content.every((part) => part.type === 'think' && !part.encrypted && part.think.trim() === '');
 }
 
-/** Each message without blank text; undefined for one that says nothing. */
+/** Removes blank text from each message; undefined for a message without content. */
 const saying = perItem((message: ContextMessage): ContextMessage | undefined => {
   const told = withoutBlankText(message);
   return isVacuous(told) ? undefined : told;
 });
 
-/** Whether each call's one result stands behind it, in the order of the calls: as it is unless something went wrong. */
+/**
+ * Whether each call is followed by exactly one result, in the order of the calls, which is true of an intact history.
+ */
 function arePaired(messages: readonly ContextMessage[]): boolean {
   const ids = new Set<string>();
   const due: string[] = [];
@@ -110,7 +112,7 @@ function arePaired(messages: readonly ContextMessage[]): boolean {
   return due.length === 0;
 }
 
-/** Moves each result behind its call, makes up the missing ones, drops those that belong to no call. */
+/** Moves each result after its call, adds missing results, and removes results without a call. */
 function pairResults(messages: readonly ContextMessage[], strict: boolean): ContextMessage[] {
   if (arePaired(messages))
     return messages.map((message) => (message.role === 'tool' ? renderResult(message) : message));
@@ -145,7 +147,7 @@ function pairResults(messages: readonly ContextMessage[], strict: boolean): Cont
   });
 }
 
-/** Once: the same history gives the same messages. */
+/** Memoized by message, so that the same history results in the same objects. */
 const renderResult = oncePer((message: ContextMessage): ContextMessage => {
   const { note, ...rest } = message;
   const hasMedia = message.content.some(isMedia);

@@ -1,11 +1,14 @@
-/** What a record of each type makes in a transcript: the core's rows and those that features bring have one shape. */
+/**
+ * The transcript rows: how records of each type change a transcript. The core's rows and those of features have one
+ * type.
+ */
 import type { JournalRecord } from '#server/journal/records.ts';
 import type { AgentTranscript } from './agent-transcript.ts';
 import type { HeldOp, HeldState } from './reducer/state.ts';
 
 /**
- * The operations that a record makes in the transcript of its agent. A row reads the agent's state and changes nothing of
- * it but the counters and the roster: the operations do.
+ * Returns the transcript operations of a record. A row reads the agent's state; it changes only counters and the
+ * roster, as the operations change the rest.
  */
 export type Row<T extends JournalRecord['type'] = JournalRecord['type']> = (
   agent: AgentTranscript,
@@ -13,19 +16,19 @@ export type Row<T extends JournalRecord['type'] = JournalRecord['type']> = (
   t: number,
 ) => HeldOp[];
 
-/** By record type. */
+/** Rows by record type. */
 export type TranscriptRows = { readonly [T in JournalRecord['type']]?: Row<T> };
 
 /** How an undo restores a feature's part of an agent's transcript. */
 export interface TranscriptUndo<Saved = unknown> {
-  /** What `restore` needs later to bring the part back to the present one: plain data. */
+  /** Returns the value from which `restore` later restores this part; plain data. */
   checkpoint(state: HeldState): Saved;
   restore(state: HeldState, saved: Saved): HeldOp[];
 }
 
-/** What a feature brings to transcripts. */
+/** The part of a feature that concerns transcripts. */
 export interface TranscriptFeature {
-  /** What its records make in the transcript, and what those of others make there of it. */
+  /** Rows of the feature's records, and of other records that concern it. */
   readonly transcript?: TranscriptRows;
   readonly transcriptUndo?: TranscriptUndo;
 }

@@ -1,6 +1,6 @@
 /**
- * Pages and searches for agents. A service of the configuration comes first; a page that it does not give is fetched from
- * this machine, which goes to public addresses only.
+ * Page fetches and searches for agents. A configured service has precedence; if it fails, the page is fetched from this
+ * machine, which reaches only public addresses.
  */
 import { unlessAborted } from '#server/async/abortable.ts';
 import type { Clock } from '#server/clock.ts';
@@ -17,20 +17,20 @@ import { searchResults, type SearchResult } from './search-results.ts';
 import { askService, isWebService, type WebService } from './service-request.ts';
 import { within } from './within.ts';
 
-/** Of a fetch from here: name, connections, redirects and the whole body. */
+/** Time limit of a fetch from this machine: name lookup, connections, redirects and the whole body. */
 export const FETCH_MS = 30_000;
 const MAX_PAGE_BYTES = 10 * 1024 * 1024;
 const MAX_RESULTS_BYTES = 1024 * 1024;
-/** Each may hold a whole page, and a thread that reads it. */
+/** Each fetch may need memory for a whole page, and a thread that parses it. */
 const FETCHES_AT_A_TIME = 3;
 
 export interface Page {
-  /** Where it came from; of a fetch from here behind its redirects. */
+  /** The address of the page, after redirects if it was fetched from this machine. */
   url: string;
-  /** As it was sent, or the text that was found in it. */
+  /** Whether the text is the received one, or was extracted from it. */
   verbatim: boolean;
   title: string;
-  /** A little more than is shown where it is longer. */
+  /** The beginning of a longer text, a little more than is rendered. */
   text: string;
 }
 
@@ -44,23 +44,23 @@ export interface Web {
   canSearch(): boolean;
   /** Throws `WebFailure`, and the signal's reason. */
   search(query: string, call: WebCall): Promise<SearchResult[]>;
-  /** The text of a page. Throws `WebFailure`, and the signal's reason. */
+  /** Returns the text of a page. Throws `WebFailure`, and the signal's reason. */
   fetchPage(url: URL, call: WebCall): Promise<Page>;
 }
 
 export interface WebDeps {
-  /** Those of the configuration, at this moment. */
+  /** The services of the present configuration. */
   services: () => { search?: ServiceEntry; fetch?: ServiceEntry };
-  /** For services. */
+  /** Sends the requests to services. */
   fetch: Fetch;
-  /** What fetches from here may reach. */
+  /** The addresses that fetches from this machine may reach. */
   network: Network;
   userAgent: () => string;
   clock: Clock;
   log: Logger;
 }
 
-/** Loads and opens nothing before it is used. */
+/** Creates the service; imports and opens nothing before its first use. */
 export function createWeb(deps: WebDeps): Web {
   const { services, network, userAgent, clock, log } = deps;
   const slots = createSlots(FETCHES_AT_A_TIME);

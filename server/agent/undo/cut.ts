@@ -1,19 +1,19 @@
-/** Where an undo cuts a conversation. */
+/** Determines where an undo cuts a conversation. */
 import { ServiceError } from '#server/errors/service-error.ts';
 import { isUndoAnchor, type ContextEntry, type ContextState } from '#server/journal/projections/context.ts';
 
-/** Places among the entries of a context. */
+/** Indices into the entries of a context. */
 export interface Cut {
-  /** The oldest message that goes: one that opened a turn, or what a hook put in front of it. */
+  /** The oldest removed message: one that opened a turn, or a message that a hook added before it. */
   start: number;
-  /** The newest message that opened a turn and stays; -1 when none does. */
+  /** The newest remaining message that opened a turn; -1 if there is none. */
   remaining: number;
 }
 
 /**
- * Takes the last `count` messages of the user's, with everything behind them and what belongs to the oldest of them
- * directly in front of it. What a compaction has passed cannot be taken back. Throws `session.undo_unavailable`, and
- * says how many could be.
+ * Cuts before the last `count` messages of the user, including the messages directly before the oldest of them that
+ * belong to it. Messages up to the last compaction cannot be removed. Throws `session.undo_unavailable` with the number
+ * of turns that could be undone.
  */
 export function cutOf({ entries, barrier }: Pick<ContextState, 'entries' | 'barrier'>, count: number): Cut {
   let found = 0;
@@ -30,7 +30,7 @@ export function cutOf({ entries, barrier }: Pick<ContextState, 'entries' | 'barr
   return { start, remaining: anchorBefore(entries, start) };
 }
 
-/** The newest message in front of this place that opened a turn; -1 without one. */
+/** Returns the index of the newest message before `place` that opened a turn; -1 if there is none. */
 const anchorBefore = (entries: readonly ContextEntry[], place: number): number => {
   let at = place - 1;
   for (let entry = entries[at]; entry && !isUndoAnchor(entry.message); entry = entries[at]) at -= 1;

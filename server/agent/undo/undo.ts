@@ -1,6 +1,6 @@
 /**
- * Undo: the last turns of the main agent's conversation go, as if their prompts had never been. What was done stays
- * done: files, tasks, goal, usage and what was approved.
+ * Undo: removes the last turns of the main agent's conversation. Their effects remain: files, tasks, goal, usage and
+ * approvals.
  */
 import type { SessionContext } from '../contract/context.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
@@ -11,11 +11,10 @@ import { MAIN_AGENT } from '#schema/agents.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import { cutOf } from './cut.ts';
 
-/** How a prompt is shown in lists. */
+/** Returns the text of a prompt in lists. */
 export type PromptText = (prompt: ContextMessage) => string;
 
-/**
- * Takes back the last `count` turns, all or none. Throws `session.busy`, `session.undo_unavailable`,
+/** * Removes the last `count` turns, all or none. Throws `session.busy`, `session.undo_unavailable`,
  * `persistence.failure`.
  */
 export async function undoTurns(session: SessionContext, count: number, promptText: PromptText): Promise<void> {
@@ -26,7 +25,7 @@ export async function undoTurns(session: SessionContext, count: number, promptTe
     return cutOf(context(), count);
   };
   await log.assertNotHeld();
-  // Before the claim: what is refused changes nothing, not even who may write.
+  // Checked before the claim, so that a refused undo does not even acquire the lock.
   cut();
   await log.claim();
   for (;;) {
@@ -34,7 +33,7 @@ export async function undoTurns(session: SessionContext, count: number, promptTe
     const last = context().entries[remaining]?.message;
     const shown = last && (await log.load({ last }));
     const now = cut();
-    // Somebody else has changed the conversation meanwhile.
+    // Another request has changed the conversation meanwhile.
     if (now.start !== start || context().entries[remaining]?.message !== last) continue;
     undoFrom(session, start, count, shown ? promptText(shown.last) : '');
     break;
@@ -48,7 +47,7 @@ function undoFrom({ log, agents }: SessionContext, start: number, turns: number,
   log.append(undoRecords(readContext(log.state.context, MAIN_AGENT), start, turns, lastPrompt));
 }
 
-/** The line of an undo: what is behind `start` leaves the main agent's context. */
+/** Returns the records of an undo, which remove the entries from `start` on from the main agent's context. */
 export function undoRecords(context: ContextState, start: number, turns: number, lastPrompt: string): Draft[] {
   const { entries } = context;
   const tokens = contextSize({ ...context, entries: entries.slice(0, start) });
@@ -60,7 +59,7 @@ export function undoRecords(context: ContextState, start: number, turns: number,
   ];
 }
 
-/** Throws `session.busy` while anything could still add to the conversation. */
+/** Throws `session.busy` while a turn or a compaction may still add to the conversation. */
 function assertQuiet({ agents, log }: SessionContext): void {
   const { turns, compactions } = log.state.activity;
   if (compactions.has(MAIN_AGENT)) throw busy('the conversation is being compacted');

@@ -1,33 +1,41 @@
-/** Folds that features bring: kept beside the core's, by name, and taken back with an undo where they say how. */
+/** Folds of features: stored by name in addition to the core's, and restored by an undo if they define how. */
 import type { JournalHeader } from '../header.ts';
 import type { CompleteDraft, Draft, JournalRecord } from '../records.ts';
 
 /**
- * What a feature folds. States and saved values are plain data (maps and sets too), and nothing in them is the session's own
- * that the copy of a session must not have.
+ * The fold of a feature. States and saved values are plain data (including maps and sets), without values that belong
+ * to one session and must not be in its copy.
  */
 export interface FeatureFold<State, Saved> {
-  /** The feature's. */
+  /** The feature's name. */
   name: string;
   initial(header: JournalHeader): State;
-  /** As `Projection.apply`. */
+  /** Like `Projection.apply`. */
   apply(state: State, record: JournalRecord, t: number): void;
-  /** Followed by undo: what `restore` needs later to bring an agent's part back to the present one. */
+  /**
+   * Support of undo: `checkpoint` returns the value from which `restore` later restores an agent's part of the state.
+   */
   undo?: {
     checkpoint(state: State, agent: string): Saved;
     restore(state: State, agent: string, saved: Saved): void;
   };
-  /** What the copy of a session is told of it, asked in front of its `forked`: what follows is no part of the original. */
+  /**
+   * Returns records for the copy of a session, which precede its `forked`; the records after them are not the
+   * original's.
+   */
   onCopy?(state: State): Draft[];
-  /** Records that close what a dead process left open of it; `at` is the time of the last line, in ms. */
+  /**
+   * Returns records that close the operations that a killed process left open; `at` is the time of the last line, in
+   * ms.
+   */
   settle?(state: State, at: number): CompleteDraft[];
-  /** The same of an agent's open turn; the records precede its `turn.ended`. */
+  /** Like `settle`, for an agent's open turn; the records precede its `turn.ended`. */
   settleTurn?(state: State, agent: string): Draft[];
   /** Whether the session has to be loaded after a start of the server without a client asking. */
   wakes?(state: State): boolean;
 }
 
-/** The same as the core sees it. */
+/** A feature's fold as used by the core, without its types. */
 export interface FeatureProjection {
   readonly name: string;
   start(folds: FeatureFolds, header: JournalHeader): void;
@@ -49,11 +57,11 @@ export interface FeatureFolds {
 /** A fold with its state's type. */
 export interface NamedProjection<State> extends FeatureProjection {
   of(folds: FeatureFolds): State;
-  /** The same, and from then on it is no part of these folds. */
+  /** Returns the state and removes it from these folds. */
   takeFrom(folds: FeatureFolds): State;
 }
 
-/** Names a fold. The only place that knows a state by its name, hence the casts. */
+/** Defines a feature's fold. States are stored by name, and only this function has their types, hence the casts. */
 export function defineFeatureProjection<State, Saved = undefined>(
   fold: FeatureFold<State, Saved>,
 ): NamedProjection<State> {
@@ -81,7 +89,7 @@ export function defineFeatureProjection<State, Saved = undefined>(
   };
 }
 
-/** The folds of these features at a journal's beginning. */
+/** Creates the initial folds of these features. */
 export function startFeatures(projections: readonly FeatureProjection[], header: JournalHeader): FeatureFolds {
   const folds: FeatureFolds = { projections, states: {} };
   for (const projection of projections) projection.start(folds, header);

@@ -1,4 +1,4 @@
-/** What the requests of `native` and `openai` share. */
+/** The common part of requests of `native` and `openai`. */
 import { parseDataUrl } from '#server/files/data-url.ts';
 import { perItem } from '#server/memo/by-prefix.ts';
 import { argumentsText } from '#server/text/tool-arguments.ts';
@@ -11,21 +11,21 @@ export type ChatMessage = Record<string, unknown> & { role: string };
 type ChatTool = Record<string, unknown>;
 export type ChatBody = Record<string, unknown> & { model: string; messages: ChatMessage[]; tools?: ChatTool[] };
 
-/** Where the two wires differ in their messages. */
+/** The differences between the two wire formats. */
 export interface ChatDialect {
-  /** With whatever else of a request its answers depend on. */
+  /** Name of the dialect, including the request settings that its messages depend on. */
   name: string;
   /** Members that carry an assistant message's reasoning. */
   reasoning(message: ContextMessage): Record<string, unknown>;
-  /** Media stay inside the tool message; else they follow in a user message after the run of results. */
+  /** Media remain in the tool message; otherwise they follow in a user message after the consecutive results. */
   mediaInToolMessage: boolean;
-  /** Blank text beside calls: no `content` at all, or null. */
+  /** Whether `content` is omitted for blank text in a message with calls; otherwise it is null. */
   omitBlankContent: boolean;
-  /** Extras of a call are echoed back on it. */
+  /** Whether provider-specific extras of a call are sent back with it. */
   echoExtras: boolean;
-  /** A message that declares tools, or undefined where the wire has no such thing. */
+  /** Creates a message that declares tools; undefined if the wire format has none. */
   declaration?(tools: ToolSchema[]): Record<string, unknown>;
-  /** Video as a content part, or undefined to replace it by text. */
+  /** Creates a content part of a video; undefined to replace it by text. */
   video?(url: string, id: string | undefined): Record<string, unknown>;
 }
 
@@ -58,10 +58,13 @@ export function chatMessages(request: ModelRequest, dialect: ChatDialect): ChatM
   return result;
 }
 
-/** By the dialects' names, which are few. */
+/** Memoized converters by name of the dialect; there are few names. */
 const tellers = new Map<string, (messages: readonly ContextMessage[]) => (ChatMessage | undefined)[]>();
 
-/** A history is told again with each request: what a message is on the wire is kept, unless its ids depend on others. */
+/**
+ * Memoizes the wire form of messages, because each request sends the history again; not used for messages with renamed
+ * ids, which depend on other messages.
+ */
 function toldIn(dialect: ChatDialect) {
   let teller = tellers.get(dialect.name);
   if (!teller) tellers.set(dialect.name, (teller = perItem((message) => chatMessage(message, (id) => id, dialect))));
@@ -72,7 +75,7 @@ function hasRenamed({ role, toolCallId = '', toolCalls }: ContextMessage, wireId
   return (role === 'tool' && wireId(toolCallId) !== toolCallId) || toolCalls.some(({ id }) => wireId(id) !== id);
 }
 
-/** Undefined for a message that says nothing on this wire. */
+/** Converts a message; undefined if it has no content in this wire format. */
 function chatMessage(
   message: ContextMessage,
   wireId: (id: string) => string,

@@ -1,6 +1,6 @@
 /**
- * What an undo takes out of the timeline. It cuts at a message: what was recorded from there on goes, and a turn that holds
- * the cut keeps what it had done before.
+ * Removes undone items from the timeline. An undo cuts at a message: items recorded from there on are removed, and a
+ * turn that contains the cut retains its earlier steps.
  */
 import { isUndoAnchor } from '#server/journal/projections/context.ts';
 import type { EventRecord } from '#server/journal/records.ts';
@@ -10,7 +10,7 @@ import { agentFacts, markerOp, openTurn, turnUsage, type AgentTranscript } from 
 import { itemId, type HeldItem, type HeldOp, type HeldStep, type HeldTurn } from '../reducer/state.ts';
 import type { TranscriptRows, TranscriptUndo } from '../transcript-rows.ts';
 
-/** Notes where an item or a step came from, when it comes. */
+/** Records the number of the journal record that created an item or a step. */
 export function noteMade({ madeAt, records }: AgentTranscript, op: HeldOp): void {
   const id = madeBy(op);
   if (id !== undefined && !madeAt.has(id)) madeAt.set(id, records);
@@ -30,7 +30,7 @@ function madeBy(op: HeldOp): string | undefined {
   }
 }
 
-/** What a compaction has passed is never cut: it counts as made before all. */
+/** Items before the last compaction are never cut, so they are treated as older than all others. */
 const numberOf = ({ madeAt }: AgentTranscript, id: string) => madeAt.get(id) ?? 0;
 
 /** Rows of an undo; each of `parts` is a feature's part of the transcript. */
@@ -94,7 +94,7 @@ function undone(
   ];
 }
 
-/** The cut's turn and all behind it, but for what was there before. */
+/** Removes the turn with the cut and all items after it, then adds the parts from before the cut again. */
 function itemsBehind(agent: AgentTranscript, cut: number, marker: HeldOp): HeldOp[] {
   const { items } = agent.state;
   const goes = (id: string) => numberOf(agent, id) >= cut;
@@ -102,12 +102,12 @@ function itemsBehind(agent: AgentTranscript, cut: number, marker: HeldOp): HeldO
   const last = items[at];
   const held = last?.kind === 'turn' && last.steps.some(({ stepId }) => goes(stepId)) ? last : undefined;
   const behind = items.slice(at + 1);
-  // A turn that comes back must not come behind what followed it.
+  // A turn that is added again must precede the items that followed it.
   const removed = held ? [held, ...behind] : behind.filter((item) => goes(itemId(item)));
   if (removed.length === 0) return [];
   const kept = held ? behind.filter((item) => !goes(itemId(item))) : [];
   const steps = held ? held.steps.filter(({ stepId }) => !goes(stepId)) : [];
-  // To a client that gets the batch again the marker is there, and the turn must not come behind it.
+  // A client that receives the batch twice already has the marker, and the turn must precede it.
   const again = held ? (madeBy(marker) ?? []) : [];
   return [
     { op: 'items.remove', ids: removed.map(itemId).concat(again) },
@@ -117,7 +117,7 @@ function itemsBehind(agent: AgentTranscript, cut: number, marker: HeldOp): HeldO
   ];
 }
 
-/** The turn as far as these steps. */
+/** Returns the operations that add the turn with only these steps. */
 function beginningOf(
   { error: _error, durationMs: _ms, usage: _usage, ...turn }: HeldTurn,
   steps: HeldStep[],
@@ -136,14 +136,16 @@ function beginningOf(
   ];
 }
 
-/** Behind the turn of this number. */
+/** Returns the operation that adds a point after the turn with this ordinal. */
 function pointOps(item: HeldItem, ordinal = -1): HeldOp[] {
   const beforeTurn = ordinal + 1;
   if (item.kind === 'marker') return [{ op: 'marker.upsert', item, beforeTurn }];
   return item.kind === 'taskref' ? [{ op: 'taskref.upsert', item, beforeTurn }] : [];
 }
 
-/** What people were asked in these steps, which went with the items. */
+/**
+ * Returns the operations that add the approvals and questions of these steps again, which were removed with the items.
+ */
 function interactionsOf({ state }: AgentTranscript, steps: readonly HeldStep[]): HeldOp[] {
   const calls = new Set(
     steps.flatMap(({ frames }) => frames.flatMap((frame) => (frame.kind === 'tool' ? frame.toolCallId : []))),

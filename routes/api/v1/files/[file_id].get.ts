@@ -16,7 +16,8 @@ export default defineRawEndpoint({
   failureStatuses: { 'file.not_found': 404, 'internal.error': 500 },
   async handler({ params, app, event }) {
     const found = await app.uploads.open(params.file_id).catch((error: unknown) => {
-      // What the storage cannot give is told with a status, and so with the code of everything unexpected.
+      // A failure of the storage is reported with an HTTP status, which requires an unexpected error
+      // (`internal.error`).
       throw new Error('the upload cannot be read', { cause: error });
     });
     if (!found) throw new ServiceError('file.not_found', 'file not found');
