@@ -9,7 +9,7 @@ import { randomRequest } from '#support/random-targets.ts';
 import { rawUpgrade } from '#support/raw-request.ts';
 import { startServer, type TestServer } from '#support/server.ts';
 
-/** What the requests since the last test have reached: `get /api/v1/healthz`. */
+/** The handlers that requests have reached since the last test, such as `get /api/v1/healthz`. */
 let reached: string[] = [];
 let server: TestServer;
 beforeAll(async () => {

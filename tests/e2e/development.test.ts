@@ -152,7 +152,7 @@ describe('without --host', () => {
     expect(await makeTerminal()).toMatchObject({ status: 200, body: { code: 0 } });
   });
 
-  it('answers nobody without the token, however the request target is spelled', async () => {
+  it('answers no client without the token, regardless of the spelling of the request target', async () => {
     const token = await readFile(join(home, 'server.token'), 'utf8');
     const { open, guarded, upgrades } = await openRequests(url, token, endpoints, 500);
     expect(open).toEqual([]);

@@ -1,4 +1,4 @@
-/** The built server answers nobody without the token, however the request target is spelled. */
+/** The built server answers no request without the token, regardless of the spelling of the request target. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import endpoints from '#endpoints';
 import { openRequests, requestWithoutBody } from '#support/open-requests.ts';

@@ -59,7 +59,7 @@ function withoutUndone(told: readonly Told[]): { kept: Told[]; undos: number } {
   const state = start();
   let kept: Told[] = [];
   let undos = 0;
-  /** Of each entry of the context, how many kept records stand in front of its own. */
+  /** For each entry of the context, the number of retained records before its own. */
   let madeAt: number[] = [];
   for (const one of told) {
     const { record } = one;
@@ -89,7 +89,7 @@ function folded(told: readonly Told[]): LogState {
   return state;
 }
 
-/** What an undo takes back. */
+/** Returns the parts of the state that an undo reverts. */
 function rolledBack(state: LogState) {
   const { entries, anchors, delivered, agentsMd } = readContext(state.context, 'main');
   const { history, places } = state.messages;

@@ -107,7 +107,7 @@ it('takes plan mode back to what it was', async () => {
   await talk.turn('second');
   expect(plan()).toMatchObject({ active: true, told: 'on' });
   await talk.undo();
-  // Entered before the prompt that went, so it stays; what the model was told of it went with the turn.
+  // The mode was entered before the undone prompt, so it stays; the reminder was removed with the turn.
   expect(plan()).toMatchObject({ active: true, entered: true });
   expect(plan().told).toBeUndefined();
   await talk.undo();
@@ -115,7 +115,7 @@ it('takes plan mode back to what it was', async () => {
   await talk.close();
 });
 
-it('lets the goal be, and has the model told again what it was told of it', async () => {
+it('does not change the goal, and repeats its reminder', async () => {
   const talk = await talkOf({ text: 'One.' }, { text: 'Two.' });
   const { log } = talk;
   const state = () => goalProjection.of(log.state.features);

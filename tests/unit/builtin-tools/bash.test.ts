@@ -17,7 +17,7 @@ afterEach(() => space.remove());
 
 const bash = (args: object, options: RunOptions = {}) => runTool(bashTool, space.environment, args, options);
 
-/** Dead processes that nobody has collected yet do not count. */
+/** Whether a process is running; zombies are not. */
 const isAlive = (pid: number) => {
   const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
   return stdout.trim() !== '' && !stdout.startsWith('Z');
@@ -234,7 +234,7 @@ describe('Bash', () => {
       expect(await readFile(task.output.path, 'utf8')).toBe('out\nerr\nout2\n');
     });
 
-    test('a flood is killed at once, also one that ignores SIGTERM, and its file is cut', async () => {
+    test('a flood is killed immediately, also one that ignores SIGTERM, and its file is cut', async () => {
       const { task } = await start(`trap '' TERM; echo $$ > pids; yes`);
       await task.ended;
       expect(task.info()).toMatchObject({
@@ -328,7 +328,7 @@ describe('Bash', () => {
     });
   });
 
-  test('a moved command goes on where the call left it', async () => {
+  test('a moved command continues where the call left it', async () => {
     const tasks = tasksOf(space.environment.sessionDir);
     const finished: ToolResult[] = [];
     const result = await runTool(

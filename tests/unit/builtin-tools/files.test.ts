@@ -25,7 +25,7 @@ const lines = (count: number) => Array.from({ length: count }, (_, index) => `li
 const utf16be = (text: string) => Buffer.from(text, 'utf16le').swap16();
 
 describe('Read', () => {
-  test('numbers lines, tells the status and the mtime', async () => {
+  test('numbers lines, returns the status and the mtime', async () => {
     const path = await space.write('a.txt', 'one\ntwo');
     const result = await read({ path: 'a.txt' });
     expect(result.output).toBe('1\tone\n2\ttwo');

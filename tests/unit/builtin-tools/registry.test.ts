@@ -47,7 +47,7 @@ test('the schema a model sees agrees with what is accepted', () => {
   }
 });
 
-test('arguments: empty, malformed, several errors at once', () => {
+test('arguments: empty, malformed, several errors in one reply', () => {
   expect(checked(createGlobTool(), '{"pattern":"*","other":1}')).toMatchObject({ args: { pattern: '*' } });
   for (const text of [null, '', '  ', '{"path": "x"', 'null ', '[]']) {
     expect(checked(readTool, text)).toHaveProperty('problem');

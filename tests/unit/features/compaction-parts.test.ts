@@ -1,4 +1,7 @@
-/** What a compaction decides without a model: when it is due, what is kept, what a shorter request holds. */
+/**
+ * Decisions of a compaction that need no model: when it is due, which messages are retained, how a request is
+ * shortened.
+ */
 import { describe, expect, it, test } from 'vitest';
 import { textHead, textTail } from '#server/features/compaction/cut.ts';
 import { exceedsKept, keptMessages } from '#server/features/compaction/kept.ts';
@@ -26,7 +29,7 @@ const result = (toolCallId: string, text: string): ContextMessage => ({
   toolCalls: [],
   toolCallId,
 });
-/** A text of so many tokens. */
+/** Returns a text of the given number of tokens. */
 const tokens = (count: number, letter = 'x') => letter.repeat(count * 4);
 
 describe('a context is full', () => {
@@ -73,8 +76,8 @@ describe('a refused request', () => {
   });
 });
 
-describe('what is kept', () => {
-  it('is what the user said, in order, and nothing else', () => {
+describe('the retained messages', () => {
+  it('are those of the user, in order', () => {
     const history = [
       said('one'),
       said('reminder', { kind: 'injection', variant: 'date_change' }),
@@ -94,7 +97,7 @@ describe('what is kept', () => {
     expect([count, headCount]).toEqual([2, undefined]);
   });
 
-  it('is all of it up to 20 000 tokens, to the token', () => {
+  it('are all of them up to exactly 20 000 tokens', () => {
     const history = [said(tokens(9999)), said(tokens(9999))];
     expect(estimateMessages(history)).toBe(20_000);
     expect(keptMessages(history)).toMatchObject({ count: 2 });
@@ -104,7 +107,7 @@ describe('what is kept', () => {
     expect(keptMessages(more)).toHaveProperty('headCount');
   });
 
-  it('is the beginning and the end of more, cut at the boundaries, with a reminder in between', () => {
+  it('are the beginning and the end of a longer history, cut at the boundaries, with a reminder in between', () => {
     const history = Array.from({ length: 12 }, (_, n) => said(`${n} begins ${tokens(2500)} ends ${n}`));
     const { messages, count, headCount = 0 } = keptMessages(history);
     expect(count).toBe(messages.length - 1);
@@ -122,7 +125,7 @@ describe('what is kept', () => {
     expect(size(tail)).toBeGreaterThan(17_980);
   });
 
-  it('is both ends of a single long message', () => {
+  it('are both ends of a single long message', () => {
     const { messages, headCount } = keptMessages([said(`begin ${tokens(30_000)} end`)]);
     expect(headCount).toBe(1);
     expect(messages.map(({ from }) => from)).toEqual([0, null, 0]);
@@ -130,7 +133,7 @@ describe('what is kept', () => {
     expect(textOf(messages[2]?.message ?? said(''))).toMatch(/ end$/);
   });
 
-  it('leaves media out at a boundary, and says the words of such a message once', () => {
+  it('lose their media at a boundary, and the text of such a message is included a single time', () => {
     const pictures = Array.from({ length: 12 }, () => ({
       type: 'image_url' as const,
       imageUrl: { url: 'data:image/png;base64,AA==' },
@@ -164,7 +167,7 @@ describe('a shorter history', () => {
     expect(withoutOldest(withoutOldest(history)).map(({ role }) => role)).toEqual(['assistant']);
   });
 
-  it('cuts a message that would push out all others, such as the result of the last call', () => {
+  it('cuts a message that would displace all others, such as the result of the last call', () => {
     const history = [said('do it'), answered('reads', 'c1'), result('c1', tokens(10_000))];
     const shorter = recentMessages(history, 1000);
     expect(shorter.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);

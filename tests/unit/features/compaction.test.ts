@@ -1,4 +1,4 @@
-/** Compactions of a real session: what they ask the model, what becomes of its answers, what stands afterwards. */
+/** Compactions of a real session: the request for a summary, the handling of answers, the resulting context. */
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
 import type { StoredConfig } from '#server/config/stored.ts';
@@ -41,7 +41,7 @@ const usage = (inputOther: number, output = 0): TokenUsage => ({
   inputCacheRead: 0,
   inputCacheCreation: 0,
 });
-/** An answer as it is. */
+/** A verbatim answer. */
 const answering =
   (text: string, more: Partial<ModelResponse> = {}): ModelAnswer =>
   () =>
@@ -72,7 +72,7 @@ async function talkWith(answers: ModelAnswer[], services: Partial<AgentServices>
     requests: script.requests,
     context,
     start: (instruction?: string) => session.context.feature(compaction).start(instruction),
-    /** A whole compaction that a person asked for. */
+    /** Runs a compaction that a user requested. */
     async compact(instruction?: string) {
       session.context.feature(compaction).start(instruction);
       await talk.idle();
@@ -84,7 +84,7 @@ async function talkWith(answers: ModelAnswer[], services: Partial<AgentServices>
 }
 
 describe('the request', () => {
-  it('is the conversation as the model knows it, with the same tools and one message more', async () => {
+  it('is the conversation as the model has it, with the same tools and one additional message', async () => {
     const talk = await talkWith([{ calls: [{ id: 'c1', name: 'Echo', args: {} }] }, { text: 'Hi.' }, { text: 'Sum.' }]);
     await talk.turn('Hello');
     await talk.compact('  keep it');
@@ -119,7 +119,7 @@ describe('the request', () => {
 });
 
 describe('afterwards', () => {
-  it('the context is what the user said and the summary; what was asked for the summary is not in it', async () => {
+  it('the context is the messages of the user and the summary, without the request for the summary', async () => {
     const talk = await talkWith([{ text: 'Hi.' }, { text: 'Ho.' }, answering('Sum.', { usage: usage(5, 7) })]);
     await talk.turn('One');
     await talk.turn('Two');
@@ -144,7 +144,7 @@ describe('afterwards', () => {
     expect(talk.log.state.usage.get('main')?.total).toEqual(usage(5, 7));
   });
 
-  it('the list of messages has the past, and the summary behind it', async () => {
+  it('the list of messages has the past, followed by the summary', async () => {
     const talk = await talkWith([{ text: 'Hi.' }, { text: 'Sum.' }]);
     await talk.turn('Hello');
     await talk.compact();
@@ -158,7 +158,7 @@ describe('afterwards', () => {
     ]);
   });
 
-  it('reminders, the plan and the todo list are stated anew, and the system prompt is rendered', async () => {
+  it('reminders, the plan and the todo list are stated again, and the system prompt is rendered', async () => {
     let rendered = 0;
     const todos = [{ title: 'Paint', status: 'pending' }];
     const talk = await talkWith(
@@ -185,7 +185,7 @@ describe('afterwards', () => {
     expect(last?.system).toBe('You help 2.');
   });
 
-  it('a prompt that cannot be rendered stays as it was, and a warning tells of it', async () => {
+  it('a prompt that cannot be rendered stays unchanged, and a warning is recorded', async () => {
     let broken = false;
     const talk = await talkWith([{ text: 'Hi.' }, { text: 'Sum.' }], {
       renderPrompt: () => (broken ? Promise.reject(new Error('no disk')) : Promise.resolve('You help.')),
@@ -198,7 +198,7 @@ describe('afterwards', () => {
     expect(talk.context().system).toBe('You help.');
   });
 
-  it('what entered the context meanwhile stands behind the summary', async () => {
+  it('messages that entered the context meanwhile follow the summary', async () => {
     let answer = () => {};
     const held: ModelAnswer = () =>
       new Promise((resolve) => {
@@ -255,7 +255,7 @@ describe('afterwards', () => {
     expect(talk.all('goal.updated').at(-2)?.payload).toMatchObject({ snapshot: { turnsUsed: 1 } });
   });
 
-  it('a side conversation is told again that it is one', async () => {
+  it('the reminder of a side conversation is repeated', async () => {
     const talk = await talkWith([{ text: 'Hi.' }, full('Aside.'), { text: 'Sum.' }, { text: 'On.' }]);
     await talk.turn('Hello');
     await openSideConversation(talk.session.context, {
@@ -301,7 +301,7 @@ describe('afterwards', () => {
 });
 
 describe('what the model answers', () => {
-  it('counts as text alone: what it calls is not run', async () => {
+  it('is used as text only: its tool calls are not run', async () => {
     const calls = [{ id: 'c1', name: 'Echo', arguments: '{}' }];
     const talk = await talkWith([{ text: 'Hi.' }, answering('Sum.', { calls, finishReason: 'tool_calls' })]);
     await talk.turn('Hello');
@@ -310,7 +310,7 @@ describe('what the model answers', () => {
     expect(talk.all('tool.call.started')).toEqual([]);
   });
 
-  it('is asked for again with one message less while it is empty or cut off, and all of it is paid', async () => {
+  it('is requested again with one message less while it is empty or cut off, and the usage of each is recorded', async () => {
     const cutOff = answering('Half of', { finishReason: 'truncated', usage: usage(1, 1) });
     const calls = answering('', { calls: [{ id: 'c1', name: 'Echo', arguments: '{}' }], finishReason: 'tool_calls' });
     const talk = await talkWith([
@@ -334,7 +334,7 @@ describe('what the model answers', () => {
     expect(talk.log.state.usage.get('main')?.total).toEqual(usage(1, 1));
   });
 
-  it('is given up after five messages less', async () => {
+  it('is given up after five dropped messages', async () => {
     const talk = await talkWith([
       { text: 'Hi.' },
       { text: 'Ho.' },
@@ -347,7 +347,7 @@ describe('what the model answers', () => {
     expect(talk.all('error')[0]?.payload).toMatchObject({ code: 'compaction.failed' });
   });
 
-  it('is asked for with 70, 50 and 35 percent of a conversation that is too long, and then given up', async () => {
+  it('is requested with 70, 50 and 35 percent of a conversation that is too long, and then given up', async () => {
     const turns = Array.from({ length: 20 }, (_, n) => `${n} ${'x'.repeat(400)}`);
     const talk = await talkWith([
       ...turns.map((text) => ({ text })),
@@ -373,7 +373,7 @@ describe('what the model answers', () => {
     expect(talk.result()).toMatchObject({ summary: 'Sum.' });
   });
 
-  it('is waited for again after failures that pass, five times in all', async () => {
+  it('is requested again after transient failures, five times in all', async () => {
     const talk = await talkWith([{ text: 'Hi.' }, ...Array.from({ length: 9 }, () => overloaded), { text: 'Sum.' }]);
     await talk.turn('Hello');
     talk.start();
@@ -419,7 +419,7 @@ describe('what the model answers', () => {
     expect(size).toBeLessThan(30_000);
   });
 
-  it('is broken off when it does not end', async () => {
+  it('is aborted when it exceeds the limit', async () => {
     let pieces = 0;
     const flood: AgentServices['stream'] = async ({ signal }, onPart) => {
       for (; !signal.aborted && pieces < 10_000; pieces += 1) onPart({ type: 'text', text: 'x'.repeat(10_000) });
@@ -434,8 +434,8 @@ describe('what the model answers', () => {
   });
 });
 
-describe('by itself', () => {
-  it('it comes in front of the step that would be too long, once, and the turn goes on', async () => {
+describe('automatically', () => {
+  it('it runs before the step that would be too long, a single time, and the turn continues', async () => {
     const calls = (id: string, input: number) =>
       answering('', {
         calls: [{ id, name: 'Echo', arguments: '{}' }],
@@ -463,7 +463,7 @@ describe('by itself', () => {
     ]);
   });
 
-  it('it does not come again in a turn while the context is not larger than right after it', async () => {
+  it('it does not run again in a turn while the context is not larger than right after it', async () => {
     const talk = await talkWith(
       [
         full('Hi.'),
@@ -478,12 +478,12 @@ describe('by itself', () => {
     await talk.turn('Hello');
     expect(talk.all('compaction.started')).toHaveLength(0);
     await talk.turn('Go on');
-    // The second in front of the step behind the call, which made it larger.
+    // The second compaction precedes the step after the call, which enlarged the context.
     expect(talk.all('compaction.started')).toHaveLength(2);
     expect(talk.requests).toHaveLength(5);
   });
 
-  it('it does not come where there is nothing to summarize', async () => {
+  it('it does not run where there is no message to summarize', async () => {
     const talk = await talkWith(
       [{ text: 'Hi.' }],
       {},
@@ -506,7 +506,7 @@ describe('by itself', () => {
     expect(talk.outcomes().at(-1)).toBe('completed');
   });
 
-  it('refused credentials fail the turn as they are', async () => {
+  it('refused credentials fail the turn with their own error', async () => {
     const talk = await talkWith([full('Hi.'), failing({ code: 'provider.auth_error', statusCode: 401 })]);
     await talk.turn('Hello');
     await talk.turn('Go on');
@@ -517,7 +517,7 @@ describe('by itself', () => {
 });
 
 describe('a request that does not fit', () => {
-  it('is sent again behind a compaction, and its attempts do not count among the others', async () => {
+  it('is sent again after a compaction, and its attempts do not count among the others', async () => {
     const limits = () => ({ maxSteps: 0, maxAttempts: 2 });
     const talk = await talkWith([tooLong, { text: 'Sum.' }, overloaded, { text: 'On.' }], { limits });
     talk.submit('Hello');
@@ -541,7 +541,7 @@ describe('a request that does not fit', () => {
     expect(talk.all('compaction.started')).toEqual([]);
   });
 
-  it('counts its failures anew behind an answer', async () => {
+  it('counts its failures from zero after an answer', async () => {
     const calls = (id: string): ModelAnswer => ({ calls: [{ id, name: 'Echo', args: {} }] });
     const talk = await talkWith([
       tooLong,
@@ -549,7 +549,7 @@ describe('a request that does not fit', () => {
       tooLong,
       { text: 'S2' },
       calls('c1'),
-      // By itself: the window has turned out to be small.
+      // An automatic compaction, because the observed window is small.
       { text: 'S' },
       tooLong,
       { text: 'S3' },
@@ -562,7 +562,7 @@ describe('a request that does not fit', () => {
     expect(talk.all('turn.step.retrying').map(({ payload }) => payload['failedAttempt'])).toEqual([1, 2, 1, 2]);
   });
 
-  it('is one by its size too, when its body is refused', async () => {
+  it('is also recognised by its size when its body is refused', async () => {
     const large = failing({ statusCode: 413 });
     const small = await talkWith([large]);
     await small.turn('Hello');
@@ -580,12 +580,12 @@ describe('a request that does not fit', () => {
     ]);
     await talk.turn('Hello');
     await talk.turn('Go on');
-    // Behind the compaction the context is small, and a refused body is what it says.
+    // After the compaction the context is small, so the refused body is not treated as too long.
     expect(talk.all('turn.ended').at(-1)?.payload).toMatchObject({ error: { code: 'provider.api_error' } });
     expect(talk.all('turn.step.retrying')).toHaveLength(1);
   });
 
-  it('lowers the window that the session goes by', async () => {
+  it('lowers the window that the session uses', async () => {
     const talk = await talkWith([
       answering('Hi.', { usage: usage(60_000) }),
       tooLong,
@@ -600,8 +600,8 @@ describe('a request that does not fit', () => {
   });
 });
 
-describe('while one runs that a person asked for', () => {
-  it('there is no second one, and none where a turn runs, waits, or nothing was said', async () => {
+describe('while one runs that a user requested', () => {
+  it('there is no second one, and none while a turn runs or waits, or without a message', async () => {
     const talk = await talkWith([hanging, { text: 'Hi.' }, hanging]);
     const refused = (message: string) => expect.objectContaining({ name: 'compaction.unable', message });
     const why = () => {
@@ -626,7 +626,7 @@ describe('while one runs that a person asked for', () => {
     await talk.idle();
   });
 
-  it('an abort ends it, and the prompts that waited begin', async () => {
+  it('an abort ends it, and the queued prompts start', async () => {
     const talk = await talkWith([{ text: 'Hi.' }, hanging, { text: 'One.' }, { text: 'Two.' }]);
     await talk.turn('Hello');
     talk.start();

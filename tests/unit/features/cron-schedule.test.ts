@@ -1,4 +1,4 @@
-/** Cron expressions: what is one, and when it comes true, in zones whose clocks change. Below them jitter and backlogs. */
+/** Cron expressions: their syntax and their times in zones with daylight saving time; jitter and backlogs. */
 import { describe, expect, it, test } from 'vitest';
 import { createBacklog, MAX_COALESCED } from '#server/features/cron/backlog.ts';
 import { delay, lead, MAX_DELAY_MS, MAX_LEAD_MS } from '#server/features/cron/jitter.ts';
@@ -9,7 +9,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Runs where the machine's clock shows the time of this zone. */
+/** Calls `run` with this time zone set. */
 function inZone<T>(zone: string, run: () => T): T {
   const before = process.env.TZ;
   process.env.TZ = zone;
@@ -182,7 +182,7 @@ describe('jitter', () => {
       const delays = ids.map((id) => delay(id, period));
       for (const one of delays) expect(one >= 0 && one < most).toBe(true);
       expect(delays).toEqual(ids.map((id) => delay(id, period)));
-      // Spread over the whole of it.
+      // Spread over the whole range.
       expect(Math.min(...delays)).toBeLessThan(most * 0.1);
       expect(Math.max(...delays)).toBeGreaterThan(most * 0.9);
     }
@@ -190,7 +190,7 @@ describe('jitter', () => {
 
   it('leads on full and half hours alone, by a minute and a half at most', () => {
     inZone('Pacific/Chatham', () => {
-      // 13:45 ahead of UTC: it is the clock on the wall that counts.
+      // 13:45 ahead of UTC: local time is decisive.
       const full = Date.parse('2026-01-01T00:15Z');
       const leads = ids.map((id) => lead(id, full));
       for (const one of leads) expect(one >= 0 && one < MAX_LEAD_MS).toBe(true);
@@ -212,7 +212,7 @@ describe('the backlog of a job', () => {
     return createBacklog({ id, createdAt, recurring }, openSchedule(cron), jitter);
   };
 
-  it('counts what has come, from the oldest to the newest', () => {
+  it('counts the past times, from the oldest to the newest', () => {
     const hourly = backlog('5 * * * *');
     expect(hourly).toMatchObject({ count: 0, dueAt: at('10:05:00') });
     expect(hourly.countOn(at('10:04:59.999'))).toBe(true);
@@ -223,7 +223,7 @@ describe('the backlog of a job', () => {
     expect(hourly).toMatchObject({ count: 3, dueAt: at('10:05:00'), last: at('12:05:00') });
   });
 
-  it('goes on from where a limited count has stopped', () => {
+  it('continues from the position where a limited count has stopped', () => {
     const minutely = backlog('* * * * *');
     expect(minutely.countOn(at('10:10:00'), 4)).toBe(false);
     expect(minutely.count).toBe(4);
@@ -231,13 +231,13 @@ describe('the backlog of a job', () => {
     expect(minutely.count).toBe(10);
   });
 
-  it('of a job that comes once is one, and nothing follows', () => {
+  it('of a one-time job is one, and no time follows', () => {
     const once = backlog('5 * * * *', { recurring: false });
     once.countOn(start + DAY);
     expect(once).toMatchObject({ count: 1, last: at('10:05:00') });
   });
 
-  /** Every so many ms, as long as `until` is not over. */
+  /** A schedule with this interval (ms), until `until`. */
   const every = (period: number, until = Infinity): Schedule => ({
     expression: '',
     next(after) {
@@ -250,7 +250,7 @@ describe('the backlog of a job', () => {
     const job = { id: newUlid(), createdAt: start, recurring: true };
     const period = 5 * MINUTE;
     const late = createBacklog(job, every(period), true);
-    // Just before the newest time comes, by its delay.
+    // Just before the newest time is due, because of its delay.
     const newest = start + MAX_COALESCED * 2 * period;
     const now = newest + delay(job.id, period) - 1;
     expect(late.countOn(now)).toBe(true);
@@ -259,7 +259,7 @@ describe('the backlog of a job', () => {
     expect(next.dueAt).toBe(now + 1);
   });
 
-  it('that is over long since is not gone through again', () => {
+  it('of the distant past is not iterated again', () => {
     const job = { id: 'j', createdAt: start, recurring: true };
     const over = every(MINUTE, start + (MAX_COALESCED + 100) * MINUTE);
     const all = createBacklog(job, over, false);

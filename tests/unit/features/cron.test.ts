@@ -1,4 +1,4 @@
-/** Jobs in a real session: when they fire, what they say, and that each time comes once. */
+/** Jobs in a real session: their times, their messages, and that each time fires a single time. */
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
@@ -71,7 +71,7 @@ async function talkWith(answers: ModelAnswer[], options: Partial<AgentSessionOpt
   return { ...talk, requests };
 }
 
-/** Puts jobs into the journal, as CronCreate does. */
+/** Appends jobs to the journal, like CronCreate. */
 function added({ log }: Pick<Talk, 'log'>, ...jobs: Partial<CronJob>[]): void {
   for (const job of jobs) {
     const whole = { id: 'job', cron: '5 * * * *', prompt: 'Look', createdAt: clock.now(), recurring: true, ...job };
@@ -99,7 +99,7 @@ const results = ({ all }: Pick<Talk, 'all'>) => all('tool.result').map(({ payloa
 const contextTexts = ({ log }: Pick<Talk, 'log'>) =>
   readContext(log.state.context, 'main').entries.map(({ message }) => textOf(message as ContextMessage));
 
-/** The journal as the next server finds it behind a crash of this one. */
+/** Returns a copy of the journal as the next server reads it after a crash of this one. */
 async function crashed(): Promise<string> {
   const copy = join(folder.path, `copy-${(calls += 1)}`);
   const filter = (path: string) => !/lock/.test(path);
@@ -107,8 +107,8 @@ async function crashed(): Promise<string> {
   return copy;
 }
 
-describe('a job that the model makes', () => {
-  it('opens a turn at its time, told on one line with its message', async () => {
+describe('a job that the model creates', () => {
+  it('opens a turn at its time, recorded on one line with its message', async () => {
     const create = calling('CronCreate', { cron: ' 5 *  * * *', prompt: 'Look at </prompt> the build' });
     const talk = await talkWith([create, done, done]);
     await talk.turn('Look every hour');
@@ -156,13 +156,13 @@ describe('a job that the model makes', () => {
         '</cron-fire>',
       ].join('\n'),
     );
-    // Nothing of a prompt.
+    // No records of a prompt.
     expect(talk.all('prompt.submitted')).toHaveLength(1);
     await waitsFor(MINUTE);
     await talk.close();
   });
 
-  it('that comes once is deleted as it fires, and no timer is left', async () => {
+  it('that fires once is deleted when it fires, and no timer is left', async () => {
     const talk = await talkWith([done]);
     added(talk, { recurring: false });
     await waitsFor(MINUTE);
@@ -201,7 +201,7 @@ describe('a job that the model makes', () => {
     await talk.close();
   });
 
-  it('is one of 50 at most, also where a response makes several', async () => {
+  it('is one of 50 at most, also where a response creates several', async () => {
     const create = (n: number) => ({ id: `c${n}`, name: 'CronCreate', args: { cron: '0 9 * * *', prompt: `x${n}` } });
     const talk = await talkWith([{ calls: [create(1), create(2)] }, done]);
     added(talk, ...Array.from({ length: MAX_JOBS - 1 }, (_, n) => ({ id: `job${n}`, cron: '0 9 * * *' })));
@@ -212,8 +212,8 @@ describe('a job that the model makes', () => {
   });
 });
 
-describe('while the main agent is at work', () => {
-  it('times pass, and come as one when it is free', async () => {
+describe('while the main agent is busy', () => {
+  it('several times pass, and fire as one when it is idle', async () => {
     const first = held();
     const talk = await talkWith([first.answer, done]);
     added(talk, {});
@@ -224,12 +224,12 @@ describe('while the main agent is at work', () => {
     first.release();
     await ended(talk, 2);
     expect(fires(talk)).toEqual(['job 3']);
-    // The next time is a whole one again.
+    // The next time is a regular one again.
     expect(jobs(talk).get('job')?.lastFiredAt).toBe(START + 2 * HOUR + 4.5 * MINUTE);
     await talk.close();
   });
 
-  it('prompts that wait go first', async () => {
+  it('queued prompts run first', async () => {
     const first = held();
     const talk = await talkWith([first.answer, done, done, done]);
     added(talk, {});
@@ -245,7 +245,7 @@ describe('while the main agent is at work', () => {
     await talk.close();
   });
 
-  it('a prompt that comes during the turn of a job waits for its end', async () => {
+  it('a prompt that arrives during the turn of a job waits for its end', async () => {
     const ofJob = held();
     const talk = await talkWith([ofJob.answer, done]);
     added(talk, {});
@@ -260,7 +260,7 @@ describe('while the main agent is at work', () => {
     await talk.close();
   });
 
-  it('what its conversation has to stand still for is waited for too', async () => {
+  it('jobs also wait for exclusive operations on its conversation', async () => {
     const talk = await talkWith([done]);
     added(talk, {});
     await waitsFor(MINUTE);
@@ -289,7 +289,7 @@ describe('while the main agent is at work', () => {
 });
 
 describe('a turn of a job', () => {
-  it('that the user aborts is over, and so is its time', async () => {
+  it('that the user aborts has ended, and its time does not fire again', async () => {
     const ofJob = held();
     const talk = await talkWith([ofJob.answer]);
     added(talk, {});
@@ -308,7 +308,7 @@ describe('a turn of a job', () => {
     await talk.close();
   });
 
-  it('of which only the beginning is on the disk was told, and does not come again', async () => {
+  it('of which only the beginning is on the disk counts as fired, and does not fire again', async () => {
     const ofJob = held();
     const talk = await talkWith([ofJob.answer]);
     added(talk, { recurring: false, prompt: 'Only once' }, { id: 'hourly' });
@@ -321,7 +321,7 @@ describe('a turn of a job', () => {
     await talk.close();
     const next = await talkWith([done], { dir });
     await ended(next, 2);
-    // The other one, which had no turn yet.
+    // The other job, which had no turn yet.
     expect(fires(next)).toEqual(['hourly 1']);
     expect(contextTexts(next).filter((text) => text.includes('Only once'))).toHaveLength(1);
     expect(table(next)).toEqual(['hourly']);
@@ -330,7 +330,7 @@ describe('a turn of a job', () => {
 });
 
 describe('after a restart', () => {
-  it('times that were missed come as one, and a job that comes once comes late', async () => {
+  it('missed times fire as one, and a one-time job fires late', async () => {
     const talk = await talkWith([]);
     added(talk, { id: 'hourly' }, { id: 'once', recurring: false, cron: '30 * * * *' });
     await talk.log.sync();
@@ -344,7 +344,7 @@ describe('after a restart', () => {
     await next.close();
   });
 
-  it('the main agent is made before its first turn, and a session without jobs has no timer', async () => {
+  it('the main agent is created before its first turn, and a session without jobs has no timer', async () => {
     const talk = await talkWith([]);
     added(talk, {});
     await talk.log.sync();
@@ -377,7 +377,7 @@ describe('an old job', () => {
     await talk.close();
   });
 
-  it('goes on where that is wanted', async () => {
+  it('continues if the configuration says so', async () => {
     const talk = await talkWith([done], { config: { cron: { ...exactCron, noStale: true } } });
     added(talk, { createdAt: clock.now() - STALE_MS - 1, cron: '0 0 * * *' });
     await ended(talk, 1);
@@ -392,11 +392,11 @@ describe('two servers that have the session loaded', () => {
     const { services } = scriptedModel(...answers);
     return openAgentSession({ dir: folder.path, clock, services, holder: leaseHolder(name) });
   };
-  /** How many of a type are in the journal. */
+  /** Number of records of a type in the journal. */
   const written = async (type: string) =>
     (await readFile(join(folder.path, 'session', 'journal.ndjson'), 'utf8')).split(`"type":"${type}"`).length - 1;
 
-  it('fire a job once, whoever comes first; the other follows, and takes over when that one is gone', async () => {
+  it('fire a job once, regardless of which is first; the other follows, and takes over after the first one has stopped', async () => {
     const talk = await talkWith([]);
     added(talk, {});
     await talk.close();
@@ -406,7 +406,7 @@ describe('two servers that have the session loaded', () => {
     await eventually(async () => expect(await written('turn.ended')).toBe(1));
     const [writer, other] = servers[0]?.log.claimed ? servers : servers.toReversed();
     if (!writer || !other) throw new Error('there are two');
-    // The one that came too late looks again.
+    // The second server checks again.
     await eventually(() => expect(clock.waits()).toHaveLength(2));
     clock.advance(1000);
     await eventually(() => expect(jobs(other).get('job')?.lastFiredAt).toBe(START + 4.5 * MINUTE));
@@ -466,7 +466,7 @@ describe('two servers that have the session loaded', () => {
     await one.log.close();
   });
 
-  it('a job that the other one has added is waited for as soon as it is heard of', async () => {
+  it('a job that the other one has added is scheduled as soon as its record is read', async () => {
     const talk = await talkWith([]);
     const other = await server('two');
     added(talk, {});
@@ -478,7 +478,7 @@ describe('two servers that have the session loaded', () => {
   });
 });
 
-test('a job whose expression is none is reported once, and holds up no other', async () => {
+test('a job with an invalid expression is reported once, and blocks no other', async () => {
   const talk = await talkWith([done]);
   added(talk, { id: 'odd', cron: '@reboot' }, { id: 'good' });
   await waitsFor(MINUTE);
@@ -502,7 +502,7 @@ test.each([true, false])('with debug: %s, a job that fires is logged accordingly
   await talk.close();
 });
 
-test('where jobs are switched off there are no tools, nothing fires and nothing is kept, until they are on again', async () => {
+test('where jobs are switched off there are no tools, no job fires and no session is kept loaded, until they are on again', async () => {
   const cron = { ...exactCron, disabled: true };
   const talk = await talkWith([done, done], { config: { cron } });
   added(talk, {});
@@ -521,7 +521,7 @@ test('where jobs are switched off there are no tools, nothing fires and nothing 
   await talk.close();
 });
 
-test('an archived session that is still loaded somewhere is not kept for its jobs, and they wait until it is restored', async () => {
+test('an archived session that is still loaded somewhere is not kept loaded for its jobs, and they wait until it is restored', async () => {
   let archived = true;
   const talk = await talkWith([done], { archived: () => archived });
   added(talk, {});
@@ -548,7 +548,7 @@ test('only the main agent has the tools', async () => {
   await talk.close();
 });
 
-test('a session that cannot be kept tells so before it goes', async () => {
+test('a session that cannot stay loaded records a warning before it is evicted', async () => {
   const talk = await talkWith([]);
   expect(talk.session.keeps()).toBe(false);
   added(talk, {});

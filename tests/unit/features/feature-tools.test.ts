@@ -1,4 +1,4 @@
-/** The tools that features bring, one by one: what they refuse, what rules see of them, and how they are shown. */
+/** The tools of features: rejected arguments, subjects of permission rules, labels and displays. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accessesConflict } from '#server/agent/calls/resource-access.ts';
 import { ToolInputError, type ToolEffects, type ToolPermission } from '#server/tools/tool.ts';
@@ -35,9 +35,9 @@ async function prepared(name: string, args: unknown) {
 interface Shown {
   args: object;
   label: string;
-  /** What a rule's argument is matched against; absent where only the bare name matches. */
+  /** The text that the argument of a rule is matched against; undefined if only the bare name matches. */
   subject?: string;
-  /** It is matched as it is, not as a pattern. */
+  /** The argument is matched literally, not as a pattern. */
   literal?: true;
   display?: Display;
 }
@@ -46,21 +46,21 @@ interface Refused {
   problem: RegExp;
 }
 interface Row {
-  /** What it needs when no rule says otherwise. */
+  /** The permission that applies without a matching rule. */
   permission: ToolPermission;
-  /** What it may change, by which plan mode decides. */
+  /** The declared effects, by which plan mode decides. */
   effects: ToolEffects;
-  /** Agents that work for another one never have it. */
+  /** Whether subagents never have the tool. */
   mainOnly?: true;
   shown: Shown[];
   refused: Refused[];
-  /** Other calls of the response may run at the same time. */
+  /** Whether other calls of the response may run concurrently. */
   besideOthers?: true;
 }
 
 const question = (more: object = {}) => ({ question: 'Which?', options: [{ label: 'A' }, { label: 'B' }], ...more });
 const option = (label: string) => ({ options: [{ label }] });
-/** A day of the year that was just over. */
+/** Cron fields of yesterday. */
 function yesterday(): string {
   const day = new Date(Date.now() - 24 * 3_600_000);
   return `0 0 ${day.getDate()} ${day.getMonth() + 1} *`;
@@ -375,7 +375,7 @@ test('each has a row', () => {
 });
 
 test.each(Object.entries(table))(
-  '%s: class, effects, label, display, rule subject, and what runs beside it',
+  '%s: class, effects, label, display, rule subject, and concurrent calls',
   async (name, row) => {
     expect(toolOf(name)).toMatchObject({ permission: row.permission, effects: row.effects });
     expect(toolOf(name).mainOnly).toBe(row.mainOnly);

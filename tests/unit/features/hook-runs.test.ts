@@ -1,4 +1,4 @@
-/** Hooks that nobody waits for: how many run at a time, and what ends them. */
+/** Hooks that no operation waits for: their concurrency, and their cancellation. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createHookRuns, MAX_TOLD } from '#server/features/hooks/hook-runs.ts';
 import type { HookCall, Hooks } from '#server/hooks/hooks.ts';
@@ -34,7 +34,7 @@ async function hanging() {
   return { talk, runs, running, tell, settled };
 }
 
-it('no more than so many run; those above are left out, which is reported', async () => {
+it('at most `MAX_TOLD` run; further ones are dropped, which is reported', async () => {
   const { talk, runs, running, tell, settled } = await hanging();
   for (let n = 0; n < MAX_TOLD + 3; n += 1) tell();
   await settled();

@@ -1,4 +1,7 @@
-/** Plan mode on a real session: its records, what undo, compaction and a crash leave of it, and what it costs others. */
+/**
+ * Plan mode on a real session: its records, its state after an undo, a compaction and a crash, and its cost for other
+ * turns.
+ */
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -54,7 +57,7 @@ function undoTo(log: SessionLog, start: number): void {
   ]);
 }
 
-/** Asked about calls with a review, as the policy does outside of auto mode. */
+/** Requests approval of calls with a review, like the policy outside of auto mode. */
 const asks: Options['services'] = {
   decide: async (_tool, { review }) => ({ kind: review ? 'ask' : 'approve' }),
 };
@@ -92,7 +95,7 @@ it('is entered with the main agent where the configuration says so, once and for
   await again.close();
 });
 
-/** A tool that no folder has: plan mode knows of it only what it declares. */
+/** A tool of no feature, of which plan mode has only its declarations. */
 const madeUp = (effects: ToolEffects, accesses: Access[] = []): Tool =>
   defineTool({
     name: 'MadeUp',
@@ -129,7 +132,7 @@ it.each([
 );
 
 describe('an undo', () => {
-  it('brings back the mode, its plan and what was told; versions count on, also after a load', async () => {
+  it('restores the mode, its plan and the reminder; versions keep increasing, also after a load', async () => {
     const talk = await planning([done, callTo('EnterPlanMode'), done, callTo('EnterPlanMode'), done]);
     await talk.turn('hello');
     const { length } = talk.main.context.state().entries;
@@ -143,7 +146,7 @@ describe('an undo', () => {
     expect(stateOf(talk.log)).toMatchObject({ active: false });
     expect(stateOf(talk.log).id).toBeUndefined();
     expect(nextVersion(plans.of(talk.log.state.features), 'main', String(id))).toBe(2);
-    // The undone plan's file stays, and is not taken up.
+    // The file of the undone plan remains and is not used again.
     await talk.turn('plan it anew');
     expect(stateOf(talk.log).id).not.toBe(id);
     const state = structuredClone(plans.of(talk.log.state.features));
@@ -153,7 +156,7 @@ describe('an undo', () => {
     await again.close();
   });
 
-  it('of the turn that left goes on with the plan', async () => {
+  it('of the turn that left the mode resumes the plan', async () => {
     const talk = await planning([callTo('EnterPlanMode'), done, callTo('ExitPlanMode'), done]);
     await talk.turn('plan it');
     const { id } = stateOf(talk.log);
@@ -167,7 +170,7 @@ describe('an undo', () => {
   });
 });
 
-it('is told of anew after a compaction, and not at all when it had ended', async () => {
+it('is stated again after a compaction, and not at all when it had ended', async () => {
   const talk = await planning([callTo('EnterPlanMode'), done, done, done]);
   await talk.turn('plan it');
   const compact = () => {
@@ -192,7 +195,7 @@ it('is told of anew after a compaction, and not at all when it had ended', async
   await talk.close();
 });
 
-it('survives a crash during its review: the review is over, the call never began, the mode is on', async () => {
+it('survives a crash during its review: the review has ended, the call was never run, the mode is on', async () => {
   const talk = await planning([callTo('EnterPlanMode'), done, callTo('ExitPlanMode')], { services: asks });
   await talk.turn('plan it');
   await writePlan(talk.log, 'the plan');
@@ -269,7 +272,7 @@ describe('a call by what its tool and the call declare', () => {
   );
 });
 
-it('asks nobody about the plan file, unless the tool may change more than it declares', async () => {
+it('requests no approval for the plan file, unless the tool may change more than it declares', async () => {
   const talk = await planning([callTo('EnterPlanMode'), done]);
   await talk.turn('plan it');
   const [step] = talk.session.context.feature(planMode).permissionSteps ?? [];
@@ -286,7 +289,7 @@ it('asks nobody about the plan file, unless the tool may change more than it dec
   await talk.close();
 });
 
-it('costs a turn without it nothing: no state, no reminder, no wait', async () => {
+it('adds to a turn without it neither state nor reminder nor delay', async () => {
   const talk = await planning([done]);
   await talk.turn('hello');
   expect(plans.of(talk.log.state.features).agents.size).toBe(0);

@@ -1,4 +1,4 @@
-/** Questions on a real session: how a call, what waits for it and what ends it stand in the journal. */
+/** Questions on a real session: the journal records of a call, of waiting and of each outcome. */
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ const args = { questions: [{ question: 'Which?', options: [{ label: 'A' }, { lab
 const ask = (id = 'c1') => ({ calls: [{ id, name: 'AskUserQuestion', args }] });
 const done = { text: 'Done.' };
 
-/** A session whose model asks, and the turn up to its question. */
+/** Opens a session and runs a turn up to the question of its model. */
 async function asking(options: { answers?: Parameters<typeof scriptedModel>; clock?: ManualClock } = {}) {
   const { answers = [ask(), done], ...more } = options;
   const script = scriptedModel(...answers);
@@ -37,7 +37,7 @@ async function asking(options: { answers?: Parameters<typeof scriptedModel>; clo
     answer: (optionId = 'opt_0_0') => live.answer(id, { answers: { q_0: { kind: 'single', option_id: optionId } } }),
     dismiss: () => live.dismiss(id),
     assertPending: () => live.assertPending(id),
-    /** Types of the durable events since it was asked. */
+    /** Types of the durable events since the question. */
     since: () =>
       talk
         .durable()
@@ -52,7 +52,7 @@ const failsWith = (code: number) => expect.objectContaining({ code });
 const work = ({ payload }: { payload: object }): Partial<Session> => payload;
 
 describe('an answer', () => {
-  it('and the result of the call are one line; the model gets it', async () => {
+  it('and the result of the call are one line; the model receives it', async () => {
     const talk = await asking();
     await talk.answer();
     await talk.idle();
@@ -63,7 +63,7 @@ describe('an answer', () => {
     await talk.close();
   });
 
-  it('longer than a result that is written at once may be is refused, and another is taken', async () => {
+  it('longer than the limit of one result is refused, and another is accepted', async () => {
     const talk = await asking();
     const text = 'x'.repeat(65_536);
     await expect(talk.live.answer(talk.id, { answers: { q_0: { kind: 'other', text } } })).rejects.toThrow(
@@ -90,7 +90,7 @@ describe('an answer', () => {
     await talk.close();
   });
 
-  it('shows in what clients are told of the session, and the session stays loaded until then', async () => {
+  it('is visible as pending to clients of the session, and the session stays loaded until then', async () => {
     const talk = await asking();
     expect(talk.session.holds()).toBe(true);
     expect(talk.pending()).toBe(1);
@@ -104,7 +104,7 @@ describe('an answer', () => {
   });
 });
 
-it('dismissed: the result says so and is no error, the turn goes on', async () => {
+it('dismissed: the result contains that and is no error, the turn continues', async () => {
   const talk = await asking();
   await talk.dismiss();
   await talk.idle();
@@ -117,7 +117,7 @@ it('dismissed: the result says so and is no error, the turn goes on', async () =
   await talk.close();
 });
 
-it('expired: dismissed for everybody, the turn goes on, a late answer is told so, also after a load', async () => {
+it('expired: dismissed for all clients, the turn continues, a late answer is rejected as such, also after a load', async () => {
   const clock = manualClock();
   const talk = await asking({ clock });
   clock.advance(INTERACTION_LIFETIME_MS);
@@ -134,7 +134,7 @@ it('expired: dismissed for everybody, the turn goes on, a late answer is told so
 describe('in the background', () => {
   const behind = { calls: [{ id: 'c1', name: 'AskUserQuestion', args: { ...args, background: true } }] };
 
-  it('expired: its task has completed with the dismissal, which is told; a late answer is told so', async () => {
+  it('expired: its task has completed with the dismissal, of which the model is notified; a late answer is rejected as such', async () => {
     const clock = manualClock();
     const talk = await asking({ answers: [behind, done, done], clock });
     await talk.nth('prompt.completed');
@@ -147,7 +147,7 @@ describe('in the background', () => {
     await talk.close();
   });
 
-  it('the end of the session dismisses it, and nobody is told', async () => {
+  it('the end of the session dismisses it without a notification', async () => {
     const talk = await asking({ answers: [behind, done] });
     await talk.nth('prompt.completed');
     const last = await talk.session.end('archive');
@@ -165,7 +165,7 @@ describe('in the background', () => {
   });
 });
 
-it('aborted: dismissal and result are one line, in front of the end of the step', async () => {
+it('aborted: dismissal and result are one line, before the end of the step', async () => {
   const talk = await asking({ answers: [ask()] });
   talk.main.cancelTurn();
   await talk.idle();
@@ -185,7 +185,7 @@ it('aborted: dismissal and result are one line, in front of the end of the step'
   await talk.close();
 });
 
-it('two of one response are asked one after the other, equal ones once', async () => {
+it('two of one response are asked sequentially, equal ones once', async () => {
   const other = { questions: [{ question: 'Sure?', options: [{ label: 'Yes' }, { label: 'No' }] }] };
   const calls = [
     { id: 'c1', name: 'AskUserQuestion', args },
@@ -200,7 +200,7 @@ it('two of one response are asked one after the other, equal ones once', async (
   await talk.session.context.feature(questions).dismiss(String(payload.question_id));
   await talk.idle();
   expect(talk.all('tool.result').map((frame) => frame.payload.toolCallId)).toEqual(['c1', 'c2', 'c3']);
-  // The copy stands on the line of the answer too.
+  // The result of the equal call is part of the same line.
   expect(await talk.lines()).toContainEqual([
     'event.session.work_changed',
     'event.question.answered',
@@ -210,7 +210,7 @@ it('two of one response are asked one after the other, equal ones once', async (
   await talk.close();
 });
 
-it('the reminder of a call that is repeated too often stands behind the answer', async () => {
+it('the reminder of a call that is repeated too often follows the answer', async () => {
   const talk = await asking({ answers: [ask('c1'), ask('c2'), ask('c3'), done] });
   await talk.answer();
   for (const n of [2, 3]) {
@@ -230,7 +230,7 @@ it('an id that was never asked is not found', async () => {
   await talk.close();
 });
 
-it('the end of the server dismisses what waits and settles the call', async () => {
+it('the end of the server dismisses the pending question and settles the call', async () => {
   const talk = await asking({ answers: [ask()] });
   const last = await talk.session.end('exit');
   await talk.log.close('exit', last);
@@ -247,9 +247,9 @@ it('the end of the server dismisses what waits and settles the call', async () =
   ]);
 });
 
-it('a process that died while it waited leaves it to the next, which settles question and call', async () => {
+it('after a process was killed while it waited, the next one settles question and call', async () => {
   const talk = await asking({ answers: [ask()] });
-  // What is on the disk now is what a kill leaves.
+  // The files are in the state that a kill would leave.
   const left = join(folder.path, 'left', 'session');
   await mkdir(left, { recursive: true });
   await cp(talk.log.dir, left, { recursive: true });

@@ -1,4 +1,4 @@
-/** Subagents below HTTP: what they may do, whose they are, how their runs end. */
+/** Subagents below HTTP: their permissions, their owners, the outcomes of their runs. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { builtinProfiles } from '#server/agent/profiles/built-in.ts';
@@ -47,7 +47,7 @@ const tool = (name: string, writes = false): Tool =>
   });
 const tools = [tool('Bash'), tool('Write', true)];
 
-/** Answers by who asks: the agent's profile. */
+/** Scripted answers by the requesting agent's profile. */
 function models(byProfile: Record<string, ModelAnswer[]>) {
   const scripts = new Map(Object.entries(byProfile).map(([name, answers]) => [name, scriptedModel(...answers)]));
   const [any] = scripts.values();
@@ -96,7 +96,7 @@ const agent = (args: Record<string, unknown> = {}) => ({
   args: { prompt: 'Look', description: 'look around', ...args },
 });
 const calling = (...made: ReturnType<typeof agent>[]): ModelAnswer => ({ calls: made });
-/** An answer that comes when it is let go, or never. */
+/** An answer that arrives when it is released, or never. */
 function held(text: string) {
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));
@@ -113,7 +113,7 @@ const bound = (talk: { log: { state: { context: Parameters<typeof readContext>[0
   readContext(talk.log.state.context, id);
 
 describe('a subagent', () => {
-  it('is bound to its profile, the model and the mode of its caller, and starts no agents itself', async () => {
+  it('is bound to its profile, the model and the mode of its caller, and cannot start agents', async () => {
     const talk = await talkWith({ agent: [calling(agent()), done], coder: [found] });
     await talk.main.context.config.change({ permission: 'yolo', thinking: 'high' });
     await talk.turn('go');
@@ -188,14 +188,14 @@ describe('a subagent', () => {
     expect(talk.all('agent.created')).toHaveLength(1);
   });
 
-  it('calls Agent in vain', async () => {
+  it('cannot call Agent', async () => {
     const talk = await talkWith({ agent: [calling(agent()), done], coder: [calling(agent()), found] });
     await talk.turn('go');
     expect(talk.results('agent-1')).toEqual([expect.stringContaining('"Agent" is disabled')]);
     expect(talk.all('subagent.spawned')).toHaveLength(1);
   });
 
-  it('uses no tool that is switched off for the session', async () => {
+  it('uses no tool that is disabled for the session', async () => {
     const bash = { id: 'bash', name: 'Bash', args: {} };
     const talk = await talkWith({ agent: [calling(agent()), done], coder: [{ calls: [bash] }, found] });
     talk.log.append([internal('main', 'session.tools', { disabled: ['Bash'] })]);
@@ -215,7 +215,7 @@ describe('a subagent', () => {
 describe('resumed', () => {
   const resume = (id: string, more = {}) => agent({ resume: id, ...more });
 
-  it('it goes on with its conversation, under a new task', async () => {
+  it('it continues its conversation, under a new task', async () => {
     const talk = await talkWith({
       agent: [calling(agent({ prompt: 'First' })), done, calling(resume('agent-1', { prompt: 'Second' })), done],
       coder: [found, { text: `More. ${LONG}` }],
@@ -232,7 +232,7 @@ describe('resumed', () => {
     expect(new Set(spawned.map(({ taskId }) => taskId)).size).toBe(2);
   });
 
-  it('it may be resumed again and again; one that then says nothing hands over nothing old', async () => {
+  it('it may be resumed repeatedly; one without an answer then returns no earlier one', async () => {
     const explores = (more = {}) => agent({ subagent_type: 'plan', ...more });
     const silent: ModelAnswer = async () => ({ parts: [], calls: [], finishReason: 'filtered' });
     const talk = await talkWith({
@@ -256,7 +256,7 @@ describe('resumed', () => {
     expect(talk.requests('coder')[0]?.messages.map(textOf)).toEqual(expect.arrayContaining(['First', LONG, 'Second']));
   });
 
-  it('it may do what its caller may do now', async () => {
+  it('it has the present permissions of its caller', async () => {
     const talk = await talkWith({
       agent: [calling(agent()), done, calling(resume('agent-1')), done],
       coder: [found, found],
@@ -282,7 +282,7 @@ describe('resumed', () => {
     },
   );
 
-  it('the subagent of another agent is refused, and its own may go on', async () => {
+  it('the subagent of another agent is refused, and its own may be resumed', async () => {
     const talk = await talkWith({
       agent: [calling(agent()), done, calling(resume('agent-2')), calling(resume('agent-1')), done],
       coder: [found, found, found],
@@ -311,7 +311,7 @@ describe('resumed', () => {
     expect(talk.results()).toEqual([expect.stringContaining('no subagent')]);
   });
 
-  it('twice at once, one is refused', async () => {
+  it('two times concurrently, one is refused', async () => {
     const talk = await talkWith({
       agent: [calling(agent()), done, calling(resume('agent-1'), resume('agent-1', { prompt: 'Other' })), done],
       coder: [found, found],
@@ -323,7 +323,7 @@ describe('resumed', () => {
     expect(both.filter((output) => /being resumed|still running/.test(output))).toHaveLength(1);
   });
 
-  it('with a type it is a mistake', async () => {
+  it('with a type it is refused', async () => {
     const talk = await talkWith({ agent: [calling(agent({ resume: 'agent-1', subagent_type: 'plan' })), done] });
     await talk.turn('go');
     expect(talk.results()).toEqual([expect.stringContaining('exclude each other')]);
@@ -331,7 +331,7 @@ describe('resumed', () => {
 });
 
 describe('in the background', () => {
-  it('it runs on when the turn has ended, and its end is recorded with its task', async () => {
+  it('it continues after the end of the turn, and its end is recorded with its task', async () => {
     const { answer, release } = held(LONG);
     const talk = await talkWith({ agent: [calling(agent({ run_in_background: true })), done, done], coder: [answer] });
     talk.submit('go');
@@ -368,14 +368,14 @@ describe('in the background', () => {
     ]);
   });
 
-  it('needs the tools that look after it', async () => {
+  it('requires the tools that manage tasks', async () => {
     const talk = await talkWith({ agent: [calling(agent({ run_in_background: true })), done] });
     talk.log.append([internal('main', 'session.tools', { disabled: ['TaskStop'] })]);
     await talk.turn('go');
     expect(talk.results()).toEqual([expect.stringContaining('TaskStop are not active')]);
   });
 
-  it('it gets there in the middle of its run, and the call is answered at once', async () => {
+  it('it can be moved there during its run, and the call is answered immediately', async () => {
     const { answer, release } = held(LONG);
     const talk = await talkWith({ agent: [calling(agent()), done, done], coder: [answer] });
     talk.submit('go');
@@ -395,7 +395,7 @@ describe('in the background', () => {
     expect(talk.all('subagent.spawned')).toHaveLength(1);
   });
 
-  it('ends with the session, without a word to anybody', async () => {
+  it('ends with the session, without a notification', async () => {
     const talk = await talkWith({
       agent: [calling(agent({ run_in_background: true })), done],
       coder: [held(LONG).answer],
@@ -418,7 +418,7 @@ describe('in the background', () => {
   });
 });
 
-it('that cannot begin has failed, in its record and for its caller', async () => {
+it('that cannot start has failed, in its record and for its caller', async () => {
   const lost: Profile = {
     name: 'lost',
     description: 'Looks in vain.',
@@ -436,7 +436,7 @@ it('that cannot begin has failed, in its record and for its caller', async () =>
 });
 
 describe('stopped', () => {
-  it('by a person, the call says so and the turn goes on', async () => {
+  it('by a user, the result contains that and the turn continues', async () => {
     const talk = await talkWith({ agent: [calling(agent()), done], coder: [held(LONG).answer] });
     talk.submit('go');
     const { taskId } = (await talk.nth('subagent.spawned')).payload;
@@ -455,7 +455,7 @@ describe('stopped', () => {
     ]);
   });
 
-  it('by its time, it has failed and can be resumed', async () => {
+  it('by its time limit, it has failed and can be resumed', async () => {
     const talk = await talkWith(
       { agent: [calling(agent()), done], coder: [held(LONG).answer] },
       { config: { subagent: { timeoutMs: 30 } } },
@@ -465,7 +465,7 @@ describe('stopped', () => {
     expect(output).toContain('status: failed');
     expect(output).toContain('resume_hint');
     expect(talk.all('subagent.failed')).toHaveLength(1);
-    // Nobody interrupted it.
+    // The reason is not an interruption by a user.
     expect(talk.all('turn.ended')[0]?.payload).toMatchObject({ agentId: 'agent-1', interruptReason: 'aborted' });
   });
 
@@ -489,8 +489,8 @@ describe('stopped', () => {
   });
 });
 
-describe('many at once', () => {
-  it('each works for itself', async () => {
+describe('many concurrently', () => {
+  it('each works independently', async () => {
     const COUNT = 12;
     const made = Array.from({ length: COUNT }, (_, n) => agent({ prompt: `Task ${n}` }));
     const answers = made.map((): ModelAnswer => async (request) => {
@@ -521,7 +521,7 @@ describe('many at once', () => {
 });
 
 describe('a copy of the conversation', () => {
-  it('is given where the flag is on', async () => {
+  it('is passed if the flag is on', async () => {
     const talk = await talkWith(
       { agent: [{ text: 'Plums.' }, calling(agent({ fork: true })), done], coder: [found] },
       { flags: { ...NO_FLAGS, subagent_fork: true } },
@@ -534,7 +534,7 @@ describe('a copy of the conversation', () => {
     expect(texts.some((text) => text.includes('still running'))).toBe(true);
   });
 
-  it('is no parameter where it is off, and none is given', async () => {
+  it('is no parameter if the flag is off, and none is passed', async () => {
     const talk = await talkWith({ agent: [{ text: 'Plums.' }, calling(agent({ fork: true })), done], coder: [found] });
     await talk.turn('Which fruit?');
     await talk.turn('go');
@@ -542,7 +542,7 @@ describe('a copy of the conversation', () => {
     expect(talk.requests('coder')[0]?.messages.map(textOf)).not.toContain('Plums.');
   });
 
-  it('is given with what the subagent itself calls by other ids, and stays when the original is undone', async () => {
+  it('has new ids for calls whose id it already has, and stays when the original is undone', async () => {
     const taken = { id: 'call_taken', name: 'Bash', args: {} };
     const talk = await talkWith(
       {
@@ -572,7 +572,7 @@ describe('a copy of the conversation', () => {
   });
 });
 
-/** What the model was told of the tool in its last request. */
+/** The tool's parameters and description in the last request. */
 function told(talk: Awaited<ReturnType<typeof talkWith>>) {
   const { parameters, description = '' } =
     talk
@@ -617,7 +617,7 @@ describe('the model of a subagent', () => {
     expect(talk.all('subagent.spawned')[0]?.payload).toMatchObject({ model, thinkingEffort });
   });
 
-  it("is its caller's where it begins with its conversation", async () => {
+  it("is its caller's if it starts with its conversation", async () => {
     const talk = await with2(pool, { fork: true, model: 'large' }, { subagent_fork: true });
     await talk.main.context.config.change({ thinking: 'high' });
     await talk.turn('go');

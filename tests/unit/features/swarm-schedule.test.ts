@@ -1,4 +1,4 @@
-/** When the members of a swarm begin: by examples, and over random histories against what the rules say of each moment. */
+/** The schedule of a swarm's members: examples, and random histories compared with a stateless model of the rules. */
 import { describe, expect, it } from 'vitest';
 import {
   createSchedule,
@@ -12,7 +12,7 @@ import {
 
 const upTo = (count: number) => Array.from({ length: count }, (_, at) => at);
 
-/** What begins from `from` on, with its times, until `to` or until nothing more comes by itself. */
+/** Returns the launches with their times, from `from` until `to`, or until no more members start without an event. */
 function drain(schedule: Schedule, from: number, to: number): [at: number, ...members: number[]][] {
   const launches: [number, ...number[]][] = [];
   for (let now: number | undefined = from; now !== undefined && now <= to;) {
@@ -26,7 +26,7 @@ function drain(schedule: Schedule, from: number, to: number): [at: number, ...me
 }
 
 describe('without a limit', () => {
-  it('five begin at once, the others one every 700 ms', () => {
+  it('five start immediately, the others one every 700 ms', () => {
     expect(drain(createSchedule(8), 1000, 60_000)).toEqual([
       [1000, 0, 1, 2, 3, 4],
       [1700, 5],
@@ -36,7 +36,7 @@ describe('without a limit', () => {
     expect(drain(createSchedule(3), 0, 60_000)).toEqual([[0, 0, 1, 2]]);
   });
 
-  it('never more than the concurrency run; the next takes the place of one that has ended, not sooner than its turn', () => {
+  it('never more than the concurrency run; the next one replaces one that has ended, but not before its interval', () => {
     const schedule = createSchedule(8, 2);
     expect(drain(schedule, 0, 60_000)).toEqual([[0, 0, 1]]);
     schedule.ended(0);
@@ -55,8 +55,8 @@ describe('without a limit', () => {
   });
 });
 
-describe('behind a limit', () => {
-  /** All have begun at 0, the first is limited at 1000. */
+describe('after a rate limit', () => {
+  /** All members start at 0; the first is limited at 1000. */
   function limitedAt1000(members: number) {
     const schedule = createSchedule(members);
     drain(schedule, 0, 999);
@@ -64,9 +64,9 @@ describe('behind a limit', () => {
     return schedule;
   }
 
-  it('the limited one comes first, after the retry interval, and one less than had begun may run', () => {
+  it('the limited one is first, after the retry interval, and the capacity is one less than the number of started ones', () => {
     const schedule = limitedAt1000(12);
-    // Six had begun, so five may run: those that do.
+    // Six were started, so the capacity is five, which is used by the running ones.
     expect(drain(schedule, 1000, 100_000)).toEqual([]);
     schedule.ended(1);
     schedule.ended(2);
@@ -76,7 +76,7 @@ describe('behind a limit', () => {
     ]);
   });
 
-  it('limits that come together take one, each later one another, down to one', () => {
+  it('limits within one interval decrease the capacity by one, each later one by another, down to one', () => {
     const schedule = limitedAt1000(6);
     for (const [member, at] of [
       [1, 1000],
@@ -87,7 +87,7 @@ describe('behind a limit', () => {
     ] as const) {
       expect(schedule.limited(member, at)).toBe(true);
     }
-    // 5, 4, 3, 2: the newest is in front.
+    // The queue is 5, 4, 3, 2: the newest limit first.
     expect(drain(schedule, 9000, 20_000)).toEqual([
       [12_000, 5],
       [12_700, 4],
@@ -96,12 +96,12 @@ describe('behind a limit', () => {
       schedule.limited(5, at);
       expect(drain(schedule, at, at + 1)).toEqual([]);
       schedule.ended(4);
-      // Fewer than one are never allowed.
+      // The capacity is at least one.
       expect(drain(schedule, at, at + 30_000).map(([, ...members]) => members)).toEqual([[5]]);
     }
   });
 
-  it('the interval doubles for a retry that gets no answer, and begins anew with one that does', () => {
+  it('the interval doubles for a retry that receives no answer, and is reset by one that does', () => {
     const schedule = limitedAt1000(2);
     const retry = (at: number) => {
       const launches = drain(schedule, at, at + 100_000);
@@ -119,11 +119,11 @@ describe('behind a limit', () => {
     expect(retry(50_000)).toBe(FIRST_RETRY_MS);
   });
 
-  it('one more may run after three minutes without a limit, and again', () => {
+  it('the capacity increases by one after each three minutes without a limit', () => {
     const schedule = limitedAt1000(3);
     schedule.limited(1, 1000);
     schedule.limited(2, 4000);
-    // One may run, the others wait for room.
+    // The capacity is one; the others wait.
     expect(drain(schedule, 4000, 10_000)).toEqual([[7000, 2]]);
     expect(schedule.nextAt()).toBe(4000 + RECOVERY_MS);
     expect(drain(schedule, 4000 + RECOVERY_MS, 1_000_000)).toEqual([
@@ -132,7 +132,7 @@ describe('behind a limit', () => {
     ]);
   });
 
-  it('who is the only one left does not go on', () => {
+  it('the only remaining member is not resumed', () => {
     const schedule = limitedAt1000(2);
     schedule.ended(1);
     drain(schedule, 1000, 60_000);
@@ -157,7 +157,7 @@ type Happened =
   | { what: 'began' | 'answered' | 'ended'; member: number; at: number }
   | { what: 'limited'; member: number; at: number };
 
-/** What the rules say at a moment, from all that has happened until then: nothing is carried along. */
+/** A stateless model of the rules: derives the expected state at `now` from the history of events. */
 function rules(history: readonly Happened[], members: number, concurrency: number, now: number) {
   const of = (what: Happened['what']) => history.filter((event) => event.what === what);
   const last = (member: number) =>
@@ -167,7 +167,7 @@ function rules(history: readonly Happened[], members: number, concurrency: numbe
     new Set(history.slice(0, before).flatMap((event) => (event.what === 'began' ? [event.member] : []))).size;
   const queue = upTo(members)
     .filter((member) => last(member) === undefined || last(member) === 'limited')
-    // The newest limit first, then those that never began.
+    // The newest limit first, then the members that were never started.
     .toSorted((a, b) => place(b) - place(a) || a - b);
   function place(member: number) {
     return history.findLastIndex((event) => event.member === member && event.what === 'limited');
@@ -221,8 +221,8 @@ function rules(history: readonly Happened[], members: number, concurrency: numbe
   };
 }
 
-describe('whatever happens', () => {
-  it.each(upTo(60))('it goes by the rules, and nobody is forgotten (seed %i)', (seed) => {
+describe('with any sequence of events', () => {
+  it.each(upTo(60))('it follows the rules and starts all members (seed %i)', (seed) => {
     const next = random(seed);
     const pick = (count: number) => Math.floor(next() * count);
     const members = 1 + pick(14);
@@ -245,7 +245,7 @@ describe('whatever happens', () => {
       launch();
       const { running } = stated(now);
       const due = schedule.nextAt();
-      // Somebody runs, or somebody will.
+      // A member is running, or one is scheduled.
       expect(running.length > 0 || due !== undefined).toBe(true);
       if (due !== undefined) {
         expect(due).toBeGreaterThan(now);
@@ -258,7 +258,7 @@ describe('whatever happens', () => {
         continue;
       }
       now = Math.min(now + [0, 30, 900, 2500, 200_000][pick(5)]!, due ?? Infinity);
-      // In the end all get through.
+      // Finally all members end.
       const dice = moment > 150 ? 5 : pick(6);
       if (dice < 2) {
         const alone = stated(now).unfinished === 1;

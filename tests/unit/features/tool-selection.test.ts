@@ -1,4 +1,7 @@
-/** Tools that the model loads: what it is told, what requests carry, and what an undo, a compaction or a copy leaves. */
+/**
+ * Tools that the model loads: announcements, declarations in requests, and the state after an undo, a compaction or a
+ * copy.
+ */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { copiedHistory } from '#server/agent/copied-history.ts';
@@ -67,7 +70,7 @@ interface Facts {
   services?: AgentSessionOptions['services'];
 }
 
-/** `facts` may be changed while the session goes on. */
+/** Opens a session; a test may change `facts` later. */
 async function talkWith(answers: ModelAnswer[], facts: Facts = {}) {
   const { services, requests } = scriptedModel(...answers);
   const tools = [deferred('mcp__a__one'), deferred('mcp__a__two')];
@@ -95,7 +98,7 @@ async function talkWith(answers: ModelAnswer[], facts: Facts = {}) {
 const names = ({ tools }: ModelRequest) => tools.map(({ name }) => name);
 const listed = (request: ModelRequest | undefined) =>
   request && names(request).filter((name) => /mcp|select/.test(name));
-/** What a request's conversation says of tools: blocks of announcements, and names that are declared. */
+/** The announcements of tools in a request's conversation, and the names of declared ones. */
 const told = (request: ModelRequest | undefined) =>
   request?.messages.flatMap((message) => [
     ...(textOf(message).match(/<tools_\w+>[^<]+/g) ?? []).map((block) => block.trim().split('\n').join(' ')),
@@ -103,7 +106,7 @@ const told = (request: ModelRequest | undefined) =>
   ]);
 
 describe('a model that takes schemas in its conversation', () => {
-  it('is told names, loads what it wants and calls that in the response after', async () => {
+  it('receives names, loads tools and calls them in the next response', async () => {
     const talk = await talkWith([
       use('mcp__a__one'),
       { calls: [call('select_tools', { names: ['mcp__a__one', 'gone'] }), call('mcp__a__one', { text: 'too early' })] },
@@ -121,7 +124,7 @@ describe('a model that takes schemas in its conversation', () => {
     const unloaded = expect.stringContaining('is not loaded. Call select_tools');
     expect(talk.results()).toEqual([
       unloaded,
-      // What is refused has its result first.
+      // Results of refused calls are first.
       unloaded,
       'Loaded, and there with your next response: mcp__a__one. There is nothing to load of the name gone.',
       'mcp__a__one: hi',
@@ -131,7 +134,7 @@ describe('a model that takes schemas in its conversation', () => {
     expect(spliced.filter((payload) => payload.includes('dynamic_tool_schema'))).toHaveLength(1);
   });
 
-  it('is told at the beginning of a turn what has come and gone, and nothing when nothing has', async () => {
+  it('receives added and removed names at the beginning of a turn, and no announcement without a change', async () => {
     const facts: Facts = {};
     const talk = await talkWith([done, done, done], facts);
     await talk.turn('first');
@@ -142,7 +145,7 @@ describe('a model that takes schemas in its conversation', () => {
     expect(told(talk.requests[2])?.slice(1)).toEqual(['<tools_added> mcp__b__new', '<tools_removed> mcp__a__one']);
   });
 
-  it('is given a schema once, and again where it has changed', async () => {
+  it('receives a schema once, and again after a change', async () => {
     const facts: Facts = {};
     const talk = await talkWith(
       [select('mcp__a__one'), select('mcp__a__one'), done, select('mcp__a__one'), done],
@@ -169,14 +172,14 @@ describe('a model that takes schemas in its conversation', () => {
     expect(told(talk.requests[1])).toHaveLength(1);
   });
 
-  it('loads at most 128 at once', async () => {
+  it('loads at most 128 in one call', async () => {
     const many = Array.from({ length: 129 }, (_, n) => deferred(`mcp__a__t${n}`));
     const talk = await talkWith([select(...many.map(({ name }) => name)), done], { tools: many });
     await talk.turn('go');
     expect(talk.results()).toEqual(['At most 128 tools can be loaded at once.']);
   });
 
-  it('keeps what it has loaded when the session is loaded anew', async () => {
+  it('retains the loaded tools when the session is loaded again', async () => {
     const first = await talkWith([select('mcp__a__one'), done]);
     await first.turn('go');
     await first.close();
@@ -186,7 +189,7 @@ describe('a model that takes schemas in its conversation', () => {
     expect(told(talk.requests[0])).toEqual(['<tools_added> mcp__a__one mcp__a__two', 'system mcp__a__one']);
   });
 
-  it('is given what it asked for right before an abort with its next turn', async () => {
+  it('receives the schemas that it requested right before an abort with its next turn', async () => {
     const stuck: ModelAnswer = ({ signal }) =>
       new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
     const talk = await talkWith([select('mcp__a__one'), stuck, done]);
@@ -198,7 +201,7 @@ describe('a model that takes schemas in its conversation', () => {
     expect(told(talk.requests[2])).toEqual(['<tools_added> mcp__a__one mcp__a__two', 'system mcp__a__one']);
   });
 
-  it('has nothing loaded after an undo, and is told the names again', async () => {
+  it('has no tool loaded after an undo, and receives the names again', async () => {
     const talk = await talkWith([select('mcp__a__one'), done, use('mcp__a__one'), done]);
     await talk.turn('go');
     await undoTurns(talk.session.context, 1, () => '');
@@ -207,7 +210,7 @@ describe('a model that takes schemas in its conversation', () => {
     expect(talk.results().at(-1)).toContain('is not loaded');
   });
 
-  it('has nothing loaded after a compaction, whose request knows of none', async () => {
+  it('has no tool loaded after a compaction, whose request contains none', async () => {
     const talk = await talkWith([select('mcp__a__one'), done, { text: '## Task\nGo.' }, use('mcp__a__one'), done]);
     await talk.turn('go');
     talk.session.context.feature(compaction).start(undefined);
@@ -220,7 +223,7 @@ describe('a model that takes schemas in its conversation', () => {
     expect(talk.results().at(-1)).toContain('is not loaded');
   });
 
-  it('hands over what is loaded with a copy of its conversation', async () => {
+  it('passes the loaded tools on with a copy of its conversation', async () => {
     const talk = await talkWith([select('mcp__a__one'), done, use('mcp__a__one'), done]);
     await talk.turn('go');
     const { agents, log, services } = talk.session.context;
@@ -267,7 +270,7 @@ describe('every tool is listed', () => {
     expect(talk.results()).toEqual(['mcp__a__one: hi', expect.stringContaining('"select_tools" is disabled')]);
   });
 
-  it('once that is over, and requests carry nothing of it any more', async () => {
+  it('after the flag was switched off, and requests contain no loaded schemas any more', async () => {
     const facts: Facts = {};
     const talk = await talkWith([select('mcp__a__one'), done, use('mcp__a__two'), done, done], facts);
     await talk.turn('go');

@@ -7,7 +7,7 @@ const written = async (value: unknown) => {
   const body = jsonBody(value);
   return typeof body === 'string' ? body : text(body);
 };
-/** As `JSON.stringify` writes objects without a prototype. */
+/** Returns a copy of an object without a prototype. */
 const bare = (value: object) => Object.assign(Object.create(null), value);
 
 describe('JSON in pieces', () => {

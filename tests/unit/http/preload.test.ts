@@ -1,4 +1,4 @@
-/** What the server loads ahead of its first use. */
+/** Modules that the server imports before their first use. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';

@@ -10,7 +10,7 @@ it('decodes each segment once and keeps what is inside it', () => {
   });
 });
 
-it('takes what is behind the first question mark for the query', () => {
+it('treats the text after the first question mark as the query', () => {
   expect(parseRequestTarget('/a/b')).toEqual({ raw: '/a/b', decoded: '/a/b', segments: ['a', 'b'], query: '' });
   expect(parseRequestTarget('/?a=1?b')).toEqual({ raw: '/', decoded: '/', segments: [''], query: 'a=1?b' });
 });

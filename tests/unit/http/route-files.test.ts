@@ -1,4 +1,4 @@
-/** What holds for the names of the files under `routes/`. */
+/** Rules for the names of the files in `routes/`. */
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import endpoints from '#endpoints';

@@ -8,7 +8,7 @@ const root = resolve(import.meta.dirname, '../../..');
 const { imports } = z
   .object({ imports: z.record(z.string(), z.string()) })
   .parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
-/** The package's own aliases, `#server/*` and the like, as prefixes of what they stand for. */
+/** The aliases of the package, such as `#server/*`, with the folders that they replace. */
 const aliases = Object.entries(imports).map(
   ([alias, path]) => [alias.slice(0, -1), join(root, path.slice(0, -1))] as const,
 );

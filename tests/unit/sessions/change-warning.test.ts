@@ -73,7 +73,7 @@ describe('the text', () => {
     );
   });
 
-  it('keeps mode and client in view behind a long title, and cannot be closed or reordered by one', () => {
+  it('keeps mode and client visible after a long title, which can neither close nor reorder the text', () => {
     const long = changeText({ what: mode('x'.repeat(10_000)), by: curl });
     expect(long).toMatch(/x…" was set to yolo while .* by curl\/8\.5 \(127\.0\.0\.1\)\.$/);
     expect(long.length).toBeLessThan(300);

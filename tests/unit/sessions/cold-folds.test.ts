@@ -1,4 +1,7 @@
-/** Folds for readers: shared, kept within bounds, read on; with real journals, written by a session log beside them. */
+/**
+ * The cache of folds for readers: sharing, limits, extending; with real journals that a session log writes
+ * concurrently.
+ */
 import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -16,7 +19,7 @@ const MAX_FOLDS = 4;
 
 let home: string;
 let folds: ColdFolds;
-/** Reads of files so far, and how many ran at once. */
+/** Number of reads of files so far, and the maximum that ran concurrently. */
 let reads: number;
 let most: number;
 beforeEach(async () => {
@@ -73,7 +76,7 @@ it('is the same object for one reader after the other, and is read on when the f
   expect(fold).toMatchObject({ seq: 3, length: log.length, state: { index: { title: 'three' } } });
 });
 
-it('is let go when nobody has read it for so long, and made anew for who comes later', async () => {
+it('is removed when it was not read for `maxAgeMs`, and created again by a later read', async () => {
   const clock = manualClock();
   const maxAgeMs = KEPT_TRANSCRIPTS.maxAgeMs;
   expect(maxAgeMs).toBe(60_000);
@@ -98,7 +101,7 @@ it('readers at the same time share a fold, and each finds what was written befor
   for (let n = 1; n <= 50; n++) {
     log.append([titled(`title ${n}`)]);
     const readers = Array.from({ length: 5 }, () => read('a'));
-    // These come while the others are under way.
+    // These reads are requested while the others are running.
     log.append([titled(`again ${n}`)]);
     readers.push(...Array.from({ length: 5 }, () => read('a')));
     const [first, ...others] = await Promise.all(readers);
@@ -157,7 +160,7 @@ it('shows a turn as running while its server lives, and settles it for the answe
   expect(await readdir(dirOf('a'))).toEqual(names);
 });
 
-it('a settled fold is not read on: what was written since stands in place of it', async () => {
+it('a fold that was settled in memory is not extended: the records in the file replace it', async () => {
   const log = await writer('a');
   log.append(turn);
   const lock = (await readdir(dirOf('a'))).find((name) => name.startsWith('lock.')) ?? '';
@@ -171,7 +174,7 @@ it('a settled fold is not read on: what was written since stands in place of it'
   expect(fold.state).toEqual(log.state);
 });
 
-it('folds anew where the file is another one, and nothing where it is gone', async () => {
+it('folds from scratch if the file was replaced, and returns an empty fold if it was removed', async () => {
   await written('a', 'a long title');
   await written('b', 'short');
   await read('a');
@@ -182,7 +185,7 @@ it('folds anew where the file is another one, and nothing where it is gone', asy
   expect(await read('a')).toMatchObject({ length: 0, seq: 0 });
 });
 
-it('a damaged journal fails each reader and is not kept; one that is mended is read', async () => {
+it('a damaged journal fails each reader and is not cached; after its repair it is read', async () => {
   await written('a');
   await read('a');
   const path = join(dirOf('a'), 'journal.ndjson');
@@ -196,7 +199,7 @@ it('a damaged journal fails each reader and is not kept; one that is mended is r
   expect((await read('a')).state.index.title).toBe('a');
 });
 
-it('a torn last line is left out until it is whole', async () => {
+it('a torn last line is ignored until it is complete', async () => {
   await written('a');
   const before = await read('a');
   const path = join(dirOf('a'), 'journal.ndjson');
@@ -213,7 +216,7 @@ it('reads folders without a journal', async () => {
 });
 
 describe('taking', () => {
-  it('gives the fold away: who reads afterwards folds anew', async () => {
+  it('transfers the fold: a later read folds from scratch', async () => {
     await written('a');
     const fold = await read('a');
     expect(await folds.take('a')).toBe(fold);

@@ -1,4 +1,4 @@
-/** What of a session's folder another one begins with. */
+/** The parts of a session's folder that a copy receives. */
 import { existsSync } from 'node:fs';
 import { link, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { execFileSync } from 'node:child_process';

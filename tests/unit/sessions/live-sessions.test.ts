@@ -201,7 +201,7 @@ describe('a new session', () => {
     expect(looks).toEqual([home, home]);
   });
 
-  it('lets others in between, where many are created at once', async () => {
+  it('yields to other work when many are created at the same time', async () => {
     let turns = 0;
     let over = false;
     const count = () => {
@@ -214,7 +214,7 @@ describe('a new session', () => {
     expect(new Set(during).size).toBeGreaterThan(2);
   });
 
-  it('that cannot be written leaves nothing and tells nobody', async () => {
+  it('that cannot be written leaves no files and publishes no event', async () => {
     await writeFile(join(home, 'sessions'), 'in the way');
     await expect(create()).rejects.toMatchObject({
       code: 50003,
@@ -266,7 +266,7 @@ describe('an idle session', () => {
     expect(again.mainFacts().permission).toBe('yolo');
   });
 
-  it('stays while somebody is subscribed, and counts each request', async () => {
+  it('stays loaded while it has a subscriber, and each request renews it', async () => {
     const [seen, used, unused] = [await create(), await create(), await create()];
     watched.add(seen);
     clock.advance(20 * MINUTE);
@@ -299,7 +299,7 @@ describe('a session that cannot be written any more', () => {
   ];
   let releases: string[];
 
-  /** One that a write of somebody else has made read-only; its subscribers stay. */
+  /** Creates a session that became read-only because another process wrote its journal; its subscribers stay. */
   async function broken(): Promise<string> {
     releases = [];
     released = async (id, reason) => void releases.push(`${id} ${reason}`);
@@ -316,7 +316,7 @@ describe('a session that cannot be written any more', () => {
     return id;
   }
 
-  it('is unloaded, whoever is subscribed, and its next use loads one that can', async () => {
+  it('is unloaded regardless of subscribers, and its next use loads a writable one', async () => {
     const id = await broken();
     await eventually(() => expect(live.get(id)).toBeUndefined());
     await live.use(id, async ({ log }) => {
@@ -456,7 +456,7 @@ describe('what holds a session', () => {
 });
 
 describe('a request during the unloading', () => {
-  it('gets the session anew, not the one that is closing', async () => {
+  it('loads the session again instead of using the closing one', async () => {
     const id = await create();
     const old = await live.open(id);
     await old.log.claim();
@@ -692,7 +692,7 @@ describe('a load of a session that was read', () => {
 
   const turnsOf = ({ agents }: TranscriptFold) => agents.get('main')?.state.items.map(itemId);
 
-  it('goes on from the fold, and its transcripts from theirs', async () => {
+  it('continues from the fold, and its transcripts from theirs', async () => {
     const { id, dir } = await closed();
     const fold = await transcriptFolds.read(id, dir);
     const transcripts = projection.of(fold.state.features);
@@ -714,14 +714,14 @@ describe('a load of a session that was read', () => {
     expect(turnsOf((await again.transcripts.open()).fold)).toEqual(['t0', 't1']);
   });
 
-  it('waits for the fold that is being made, also for one that nobody keeps', async () => {
+  it('waits for the fold that is being read, also for one that is not cached', async () => {
     const { id, dir } = await closed();
     const reading = folds.read(id, dir);
     const { log } = await live.open(id);
     expect(log.state).toBe((await reading).state);
   });
 
-  it('reads what came behind the fold', async () => {
+  it('reads the records after the fold', async () => {
     const { id, dir } = await closed();
     const { state } = await folds.read(id, dir);
     const line = {
@@ -744,7 +744,7 @@ describe('a load of a session that was read', () => {
   });
 });
 
-describe('a copy of a session that nobody has read', () => {
+describe('a copy of a session that was not read', () => {
   const message = {
     role: 'user' as const,
     content: [{ type: 'text' as const, text: 'long '.repeat(5000) }],
@@ -836,7 +836,7 @@ describe('a copy of a session that nobody has read', () => {
     expect(await linesOf(copy)).toHaveLength(length + 1);
   });
 
-  it('is folded where something has still to be told, or is to come', async () => {
+  it('is folded if a notification is pending, or a job is scheduled', async () => {
     const info = { taskId: 'bash-1', kind: 'process', status: 'completed', description: 'x', command: 'x', pid: 1 };
     const told = { ...info, exitCode: 0, startedAt: 1, endedAt: 2, timeoutMs: 1 } as TaskInfo;
     const untold = await written(event('main', 'task.terminated', { info: told }));
@@ -848,7 +848,7 @@ describe('a copy of a session that nobody has read', () => {
     expect(liveIds()).toEqual(copies.map(({ id }) => id));
   });
 
-  it('leaves nothing behind where it cannot be written', async () => {
+  it('leaves no files if it cannot be written', async () => {
     const id = await written();
     const dir = live.directory(stored(id).header);
     await rm(join(dir, 'journal.ndjson'));

@@ -35,7 +35,7 @@ async function contents(dir: string): Promise<Record<string, string>> {
 }
 
 describe('session index', () => {
-  it('gives a row back as it was stored', async () => {
+  it('returns a row unchanged', async () => {
     const { index } = openIndex(await temporaryHome());
     const full: SessionHeader = {
       id: 's1',
@@ -102,7 +102,7 @@ describe('session index', () => {
     expect(ours.stored('s1')).toEqual({ header: { ...restored, archived: false }, revision: 4, journalLength: 200 });
   });
 
-  it('shows the rows of another server of the home at once', async () => {
+  it('shows the rows of another server of the home immediately', async () => {
     const home = await temporaryHome();
     const [ours, theirs] = [openIndex(home).index, openIndex(home).index];
     await Promise.all([ours.ready(), theirs.ready()]);
@@ -258,7 +258,7 @@ describe('repair', () => {
     expect(reads).toEqual(['s1']);
   });
 
-  it('reads a session anew whose journal is shorter than it was: a copy that was restored', async () => {
+  it('reads a session again whose journal has become shorter: it was restored from a backup', async () => {
     const home = await temporaryHome();
     const { log, dir } = await journalOf(home);
     const { index } = openIndex(home);
@@ -284,7 +284,7 @@ describe('repair', () => {
     await rebuilt.index.ready();
     expect(rebuilt.index.get(SESSION_ID)).toMatchObject({ open: true });
     expect(rebuilt.index.get(SESSION_ID)).not.toHaveProperty('lastTurnReason');
-    // As if its server had been killed: told as it will be when it is settled.
+    // The state after a kill of its server: the row has the values that settling will produce.
     await writeFile(join(dir, 'lock.1'), deadOwner());
     const later = openIndex(await temporaryHome(), { sessionsDir: join(home, 'sessions') });
     await later.index.ready();
@@ -293,7 +293,7 @@ describe('repair', () => {
     await log.close();
   });
 
-  it('forgets the sessions of a workspace whose folder went', async () => {
+  it('removes the sessions of a workspace whose folder was removed', async () => {
     const home = await temporaryHome();
     await writeSession(home, 's1');
     const { index } = openIndex(home);
@@ -317,7 +317,7 @@ describe('repair', () => {
     expect(index.get('s1')).toMatchObject({ title: 'live' });
   });
 
-  it('runs again by itself', async () => {
+  it('runs again periodically', async () => {
     const home = await temporaryHome();
     const { index } = openIndex(home, { repairEveryMs: 5 });
     await index.ready();
@@ -325,7 +325,7 @@ describe('repair', () => {
     await eventually(() => expect(index.get('s1')).toBeDefined());
   });
 
-  it('runs again soon after the system refused to read a folder, and not again for one that it goes on refusing', async () => {
+  it('runs again soon after the system refused to read a folder, and not again for one that stays unreadable', async () => {
     const home = await temporaryHome();
     for (const id of ['s1', 's2']) await writeSession(home, id);
     const refuseOnce = new Set(['s1']);

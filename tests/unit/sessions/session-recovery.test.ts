@@ -1,4 +1,4 @@
-/** What is settled by whom when a server died, with real locks and a real index. */
+/** Settling of sessions after a server was killed, with real locks and a real index. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';

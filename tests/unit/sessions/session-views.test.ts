@@ -36,7 +36,7 @@ function readsOf(live: () => LiveSession | undefined): ReadSession {
   });
 }
 
-/** Without what only the process knows, and the Session object's members that an index of a real home would tell. */
+/** All replies, without state of the process and without members of the Session object that come from the index. */
 async function answersOf(reader: Awaited<ReturnType<ReadSession>>) {
   const { session, subagents: _subagents, ...snapshot } = await reader.snapshot();
   return {

@@ -20,7 +20,7 @@ describe('state.json', () => {
     dir = await temporaryHome();
   });
 
-  it('gives back what was written, but for what its folder and its journal tell', async () => {
+  it('returns the written header, except the members that its folder and its journal determine', async () => {
     expect(await readState(dir)).toBeUndefined();
     const header = sessionRow('s1', {
       title: 'A',
@@ -126,7 +126,7 @@ describe('the files of sessions', () => {
     expect(await present()).toBe('a');
   });
 
-  it('are written again when the row has changed meanwhile, by whoever', async () => {
+  it('are written again when the row has changed meanwhile, also by another writer', async () => {
     let late = true;
     const stored: SessionIndex['stored'] = (id) => {
       const row = index.stored(id);

@@ -1,4 +1,6 @@
-/** Which sessions that wake a server loads after its start, and how many stay loaded; with real locks and a real index. */
+/**
+ * Which sessions that wake a server loads after its start, and how many stay loaded; with real locks and a real index.
+ */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -123,7 +125,7 @@ it('loads none after its end', async () => {
   expect(before).toBeLessThan(2);
 });
 
-it('50 of those that are kept stay loaded; the longest unused of more are told and go, unless they are used', async () => {
+it('50 sessions that features want loaded stay; the least recently used of more are notified and evicted, unless they are in use', async () => {
   const clock = manualClock();
   const events: string[] = [];
   const busy = new Set<string>();
