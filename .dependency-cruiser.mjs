@@ -27,10 +27,10 @@ const LAYERS = [
   ['app', 'cli'],
 ];
 
-/** What makes the state of a transcript of its operations, and what follows it as a client. */
+/** The reducer of transcript operations, and the client that follows a transcript. */
 const REDUCER = '^server/transcript/(reducer|client)/';
 
-/** Escapes of text that a person consents to; the server's labels and the page's cards contain the same ones. */
+/** Escaping of texts that a user consents to; the server's labels and the page's cards share it. */
 const VISIBLE_TEXT = '^server/text/visible-text\\.ts$';
 
 const inServer = (names) => `^server/(${names.join('|')})(/|\\.ts$)`;
@@ -95,7 +95,7 @@ export default {
       severity: 'error',
       from: {
         path: '^server/((project-files|tools|builtin-tools|agent/(prompt|profiles)|git)/|mcp/config/(server-file|workspace-servers)\\.ts$)',
-        // Files of the server's own, and facts of the disk: no content of the project.
+        // The server's files and file metadata, without content of the project.
         pathNot: '^server/git/(line-counts|submodules)\\.ts$',
       },
       to: { path: '^(node:)?fs(/promises)?$' },

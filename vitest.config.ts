@@ -7,7 +7,8 @@ const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const shared = {
   // Replies and error codes that a route file does not declare fail loudly.
   env: { SERVICE_CODE_VALIDATE_REPLIES: '1' },
-  // Nothing waits for time: these end what hangs, behind every wait for a condition (`tests/support/patience.ts`).
+  // Tests never wait for time: these limits end tests that hang, and are longer than any wait for a condition
+  // (`tests/support/patience.ts`).
   testTimeout: 180_000,
   hookTimeout: 180_000,
   expect: { poll: { timeout: PATIENCE_MS } },
@@ -17,7 +18,8 @@ const resolve = { alias: { '#endpoints': at('./tests/support/endpoints.ts') } };
 export default defineConfig({
   test: {
     projects: [
-      // Files of a worker share their modules, whose loading took longer than the tests: each puts back what it changes.
+      // Files of a worker share their modules, whose loading took longer than the tests: each puts back what it
+      // changes.
       { resolve, test: { ...shared, name: 'unit', include: ['tests/unit/**/*.test.ts'], isolate: false } },
       { resolve, test: { ...shared, name: 'api', include: ['tests/api/**/*.test.ts'], isolate: false } },
       {

@@ -1,4 +1,5 @@
-// The load: few and cheap requests over kept-alive connections, and sockets that look for words instead of parsing.
+// The load generator: few and cheap requests over keep-alive connections, and sockets that search for words instead of
+// parsing.
 import { Agent, request as httpRequest } from 'node:http';
 import { WebSocket } from 'ws';
 
@@ -50,7 +51,7 @@ export function createClient({ url, token }) {
   };
 }
 
-/** A socket that follows sessions from now on; `next(words)` resolves at the next frame that holds all of them. */
+/** Opens a socket that follows sessions; `next(words)` resolves at the next frame that contains all words. */
 export async function follow({ url, token }, sessionIds) {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/api/v1/ws`, {
     headers: { authorization: `Bearer ${token}` },
@@ -73,7 +74,7 @@ export async function follow({ url, token }, sessionIds) {
   return { next, close: () => socket.terminate() };
 }
 
-/** A session in `project`; `turn(text)` runs one prompt to its end and resolves to the milliseconds it took. */
+/** Creates a session in `project`; `turn(text)` runs one prompt to its end and resolves to the milliseconds it took. */
 export async function openSession(server, client, project) {
   const { id } = await client.api('POST', '/sessions', { metadata: { cwd: project } });
   return {
@@ -87,7 +88,7 @@ export async function openSession(server, client, project) {
   };
 }
 
-/** Heap in use behind a collection, buffers included, in MiB. */
+/** Heap in use after a garbage collection, including buffers, in MiB. */
 export async function heapMiB(inspectorUrl) {
   const socket = new WebSocket(inspectorUrl);
   let id = 0;
@@ -107,7 +108,7 @@ export async function heapMiB(inspectorUrl) {
     return within(answer, method);
   };
   await within(new Promise((resolve) => socket.once('open', resolve)), 'the inspector');
-  // What a finalizer lets go of is gone after the next collection.
+  // Objects that a finalizer releases are collected by the next run.
   for (let n = 0; n < 3; n += 1) await call('HeapProfiler.collectGarbage');
   const { usedSize, backingStorageSize = 0 } = await call('Runtime.getHeapUsage');
   socket.terminate();

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// Measures the built output and prints, a line each, the figure, its aim, and whether it is met. Build first.
+// Measures the built output and prints one line per figure: value, aim, and whether it is met. Build first.
 //   node bench/compare.mjs [--before <folder with .output>] [--now <folder>] [--only <name>[,<name>]] [--quick]
-// With --before both builds run in turn in the same run, so that ratios hold on a machine that does other things too;
-// without it figures are told in the CPU of a bare `node:http` request, measured beside them.
+// With --before, both builds run alternately in the same run, so that ratios are valid on a machine with other load;
+// without it, figures are in units of the CPU of a bare `node:http` request, measured in the same run.
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -48,9 +48,9 @@ const measures = {
   contents: measureContents,
   mcp: measureMcp,
 };
-/** Measured only where it is named. */
+/** Measures that run only if named. */
 const long = { soak: measureSoak };
-/** What is not begun by then is left out; nothing runs longer than `LATEST_MS`. */
+/** Measures that have not started by then are skipped; the run ends at the latest after `LATEST_MS`. */
 const ENOUGH_MS = 10 * 60_000;
 const LATEST_MS = 20 * 60_000;
 const BARE_REQUESTS = 2000;
@@ -73,7 +73,7 @@ for (const directory of builds) {
   if (!existsSync(join(directory, '.output', 'server', 'index.mjs'))) throw new Error(`${directory} is not built`);
 }
 
-/** The unit: what a POST of a small JSON body costs a server that does nothing else. */
+/** The unit: CPU of a POST of a small JSON body in a server without other work. */
 async function startBare() {
   const server = await startProgram('bare-server');
   const client = createClient(server);

@@ -1,9 +1,9 @@
-/** Figures that vitest's table does not show: amounts per second, and the ratio of two of them. */
+/** Figures that vitest's table lacks: amounts per second, and the ratio of two of them. */
 
 export interface Figure {
-  /** Runs `work` once and counts its `amount` of things. */
+  /** Runs `work` a single time; it processes `amount` items. */
   measure(amount: number, work: () => Promise<void>): Promise<void>;
-  /** Of the median run. */
+  /** Items per second of the median run. */
   perSecond(): number;
 }
 

@@ -1,4 +1,4 @@
-// The processes that are measured, and what is read of them from outside.
+// The measured processes, and the values that are read from outside.
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 const START_TIMEOUT_MS = 20_000;
 const STOP_TIMEOUT_MS = 8000;
-/** What `/proc/<pid>/stat` counts the times of a process in. */
+/** The unit of the times in `/proc/<pid>/stat`. */
 const TICK_MS = 10;
 
 const children = new Set();
@@ -24,8 +24,8 @@ export async function temporaryFolder() {
 }
 
 /**
- * CPU that a process has used so far, ms. Summed over its threads, where the kernel tells nanoseconds (a node server
- * keeps the threads it has); else in ticks.
+ * CPU time of a process so far, ms. Summed over its threads if the kernel reports nanoseconds (a node server keeps its
+ * threads); otherwise in ticks.
  */
 export function cpuMs(pid) {
   try {
@@ -76,13 +76,13 @@ function start(args, pattern, options = {}) {
 
 const program = (name) => join(import.meta.dirname, 'programs', `${name}.mjs`);
 
-/** One of `programs/` that prints its port: `{ url, pid, stop() }`. */
+/** Starts one of `programs/` that prints its port: `{ url, pid, stop() }`. */
 export async function startProgram(name) {
   const { pid, matched, stop } = start([program(name)], /^(\d+)\n/);
   return { url: `http://127.0.0.1:${await matched}`, pid, stop };
 }
 
-/** Runs one of `programs/` to its end; what it prints is a line of JSON. */
+/** Runs one of `programs/` to its end and parses its output, a line of JSON. */
 export async function runProgram(name, args) {
   const { matched, exited } = start([program(name), ...args], /^(.*)\n/);
   const line = await matched;
@@ -90,7 +90,7 @@ export async function runProgram(name, args) {
   return JSON.parse(line);
 }
 
-/** A home whose only model is the model server, and a project under git. */
+/** Creates a home whose only model is the model server, and a git project. */
 export async function makeHome(modelUrl) {
   const folder = await temporaryFolder();
   const home = join(folder, 'home');
@@ -117,15 +117,15 @@ capabilities = ["tool_use"]
 }
 
 /**
- * Starts the output built in `directory` on a home of its own. `inspectorUrl` is undefined unless `inspect` was asked
- * for: an inspector shows the heap without an endpoint of ours.
+ * Starts the output built in `directory` on a given home. `inspectorUrl` is defined only with `inspect`: an inspector
+ * reads the heap without an endpoint of the server.
  */
 export async function startBuilt(directory, { home, inspect = false }) {
   const command = join(directory, 'bin', 'service-code.cjs');
   const { pid, matched, stop, output } = start(
     [
       ...(inspect ? ['--inspect=127.0.0.1:0'] : []),
-      // Earlier builds had none.
+      // Earlier builds have no such command.
       existsSync(command) ? command : join(directory, '.output', 'server', 'index.mjs'),
       '--port',
       '0',

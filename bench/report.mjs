@@ -1,4 +1,4 @@
-// One line a figure: what was measured, against what, the aim, met or not.
+// Prints one line per figure: value, comparison, aim, and whether it is met.
 import { median, ratio } from './rounds.mjs';
 
 const number = (value) => value.toFixed(value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 3);
@@ -7,9 +7,9 @@ export function createReport(print) {
   const counts = { met: 0, missed: 0, open: 0 };
 
   /**
-   * `now` and `before` are samples, round by round; `before` is absent where there is no earlier build. `against` names
-   * another series that the figure is told in. The aim is about the ratio to `of` ('before' or the name in `against`),
-   * or, without `of`, about the value itself; a figure without aim is shown only.
+   * Prints a figure. `now` and `before` are samples by round; `before` is undefined without an earlier build. `against`
+   * names another series that serves as the unit. The aim applies to the ratio to `of` ('before' or the name in
+   * `against`), or, without `of`, to the value itself; a figure without an aim is only printed.
    */
   function line({ name, unit, now, before, against, aim }) {
     const told = [];

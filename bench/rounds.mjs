@@ -1,4 +1,4 @@
-// Rounds in turn: what the machine does to one build in a while it does to the other as well.
+// Alternating rounds, so that variations of the machine affect all builds alike.
 
 export function median(values) {
   const sorted = values.toSorted((a, b) => a - b);
@@ -11,13 +11,13 @@ export const mean = (values) => values.reduce((sum, value) => sum + value, 0) / 
 /** Ratio of two series, round by round. */
 export const ratio = (values, others) => median(values.map((value, round) => value / others[round]));
 
-/** A slow machine gets fewer rounds, but as many as a median needs. */
+/** Slow measures run fewer rounds, but at least as many as a median needs. */
 const ENOUGH_MS = 25_000;
 const LEAST_ROUNDS = 3;
 
 /**
- * Measures every one of `all` in each round, the other way round in every second one; the samples are told by place:
- * `[[of the first, round by round], …]`. What takes longer than `enoughMs` gets fewer rounds.
+ * Measures each of `all` in each round, in reverse order in every second one; returns the samples by index:
+ * `[[of the first, by round], …]`. Measures that take longer than `enoughMs` run fewer rounds.
  */
 export async function inTurn(rounds, all, measure, enoughMs = ENOUGH_MS) {
   const samples = all.map(() => []);
@@ -32,7 +32,7 @@ export async function inTurn(rounds, all, measure, enoughMs = ENOUGH_MS) {
   return samples;
 }
 
-/** `count` calls of `work`, so many at a time. */
+/** Calls `work` `count` times, at most `width` concurrently. */
 export async function inParallel(count, width, work) {
   let left = count;
   const worker = async () => {

@@ -1,4 +1,4 @@
-/** The session list at 100 and at 10,000 sessions: a page must not cost more where there are more sessions. */
+/** The session list with 100 and with 10,000 sessions: the cost of a page must not depend on their number. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ function fill(index: SessionIndex, size: number): void {
         lastPrompt: place % 3 === 0 ? undefined : `Please look at part ${place} of the program and mend it`,
         lastTurnReason: 'completed',
         createdAt: 1_700_000_000_000 + place,
-        // Many ties, so that the order by id has work to do.
+        // Many equal times, so that the order by id is relevant.
         updatedAt: 1_700_000_000_000 + Math.floor(place / 7),
         archived: place % 4 < 2,
         custom: { client: 'bench' },
@@ -41,7 +41,7 @@ function fill(index: SessionIndex, size: number): void {
   }
 }
 
-/** What a client sends, by name; `size` places the cursor in the middle. */
+/** Queries of clients, by name; `size` places the cursor in the middle. */
 function queries(size: number): Record<string, PageQuery> {
   const busyIds = Array.from({ length: 5 }, (_, place) => id(place * 4 + 2));
   return {

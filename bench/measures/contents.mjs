@@ -11,7 +11,7 @@ import { openTarget } from './turns.mjs';
 const DIRECTORIES = 1000;
 const FILES_EACH = 100;
 const CHANGED = 100;
-/** As the server asks for them. */
+/** The arguments that the server uses. */
 const RG = ['--no-config', '--no-messages', '--json', '--hidden', '--glob=!.*', '--case-sensitive', '--fixed-strings'];
 const STATUS = ['status', '--porcelain=v1', '-z', '--branch', '--untracked-files=normal'];
 

@@ -1,4 +1,5 @@
-// Many sessions at once, each with a subagent: what a turn takes beside the others, and what a session leaves in memory.
+// Many concurrent sessions, each with a subagent: time of a turn with the others running, and memory retained per
+// session.
 import { availableParallelism } from 'node:os';
 import { follow, heapMiB } from '../client.mjs';
 import { openTarget } from './turns.mjs';
@@ -10,7 +11,7 @@ const TEXT = 'DELEGATE it.';
 
 const p95 = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.95)];
 
-/** Milliseconds of each turn, so many sessions at a time. */
+/** Milliseconds of each turn, with the given number of concurrent sessions. */
 async function turnsOf(target, sessions) {
   const opened = await Promise.all(Array.from({ length: sessions }, () => target.session()));
   const events = await follow(

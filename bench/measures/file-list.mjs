@@ -1,4 +1,5 @@
-// Lists of a directory of 60 entries, of a tree of 1,000, of a directory of 1,000 in every order, and of one with 100,000.
+// Lists of a directory of 60 entries, of a tree of 1,000, of a directory of 1,000 in every order, and of one with
+// 100,000.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { watchLoop } from '../loop-blocks.mjs';
@@ -19,7 +20,10 @@ function fill(directory, count) {
   }
 }
 
-/** As a project has it: so many directories in the first two levels, the other entries are files spread over all. */
+/**
+ * Creates a tree like a project's: `top` and `below` directories in the first two levels, and files spread over all of
+ * them.
+ */
 function fillTree(directory, { count, top, below }) {
   const directories = [directory];
   for (let n = 0; n < top; n += 1) {

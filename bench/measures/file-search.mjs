@@ -1,4 +1,4 @@
-// File search in a project of 100,000 files: cold against ripgrep's own list, warm by itself; and what it takes to watch
+// File search in a project of 100,000 files: cold compared with ripgrep's list, and warm; and the cost of watching
 // 20,000 directories.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
@@ -23,7 +23,7 @@ async function timed(work) {
   return performance.now() - begun;
 }
 
-/** What a client that lists the files itself has to wait for. */
+/** The time of a client that lists the files with ripgrep itself. */
 function ripgrep(cwd) {
   return timed(async () => {
     const child = spawn(rgPath, ['--files', '--hidden', '--no-ignore'], { cwd, stdio: ['ignore', 'pipe', 'ignore'] });
@@ -60,7 +60,7 @@ export async function measureFileSearch({ builds: [directory], model, quick, rep
     const { id } = await client.api('POST', '/sessions', { metadata: { cwd: root } });
     const search = (query, more) => client.api('POST', `/sessions/${id}/fs:search`, { query, ...more });
 
-    // Without ignore files every answer is cold, and no tree is made.
+    // Without ignore files every answer is cold, and no tree is built.
     const cold = [];
     const listed = [];
     await search('warm-up', { follow_gitignore: false });
@@ -76,14 +76,14 @@ export async function measureFileSearch({ builds: [directory], model, quick, rep
     const before = await heapMiB(inspectorUrl);
     await search('begins to watch');
     const begun = performance.now();
-    // Empty directories are known to a tree alone.
+    // Only a tree has empty directories.
     mkdirSync(join(root, 'known-tree-mark'));
     while ((await search('known-tree-mark')).items.length === 0 && performance.now() - begun < 60_000) await delay(100);
     report.line({ name: 'until the tree is known', unit: 'ms', now: [performance.now() - begun] });
     report.line({ name: 'longest block meanwhile', unit: 'ms', now: [await block()], aim: { most: 50 } });
     const bytes = ((await heapMiB(inspectorUrl)) - before) * 2 ** 20;
     report.line({ name: 'heap of an entry', unit: 'B', now: [bytes / (FILES * 1.04)] });
-    // Up to 73 ms of it: the heap was collected because it was to be measured.
+    // Discards the blocked time so far: up to 73 ms are the garbage collection of the measurement.
     await block();
 
     const warm = [];

@@ -1,6 +1,5 @@
-// A copy of a session of 2,000 turns: from one that nobody has read, of which the index knows the journal's end or does
-// not, from one that was read and is not loaded, and from one that is loaded; what copying its files alone takes is not
-// the server's.
+// A copy of a session of 2,000 turns: one that was not read (with a current and with an outdated index row), one that
+// was read and is not loaded, and one that is loaded. The time of copying its files alone is subtracted.
 import { cp, rm } from 'node:fs/promises';
 import { createClient } from '../client.mjs';
 import { makeLongSession } from '../journals.mjs';
@@ -41,12 +40,12 @@ export async function measureFork({ builds, model, report }) {
       report.note(`CPU of a fork: ${((cpuMs(server.pid) - cpu) / ROUNDS).toFixed(0)} ms`);
     };
     const name = `fork of ${TURNS.toLocaleString('en')} turns beyond the copy`;
-    // The journal was made longer behind the index's back.
+    // The journal was extended without updating the index.
     report.line({ name: `${name}: first, unknown to the index`, unit: 'ms', now: [Math.max(0, first - alone)] });
     await measure(`${name}: not loaded, p50`);
     await client.api('POST', `/sessions/${id}:restore`);
     await measure(`${name}: loaded, p50`);
-    // By now the index has the row that a server leaves which ran the turns.
+    // The index now has the same row as after a server that ran the turns.
     client.close();
     await server.stop('SIGTERM');
     const known = [];

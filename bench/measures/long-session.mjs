@@ -1,5 +1,5 @@
-// What long sessions and many short ones leave in memory: one of 5,000 turns and 100 MB of journal, opened and unloaded;
-// a thousand of one turn, each unloaded; one that runs a thousand turns.
+// Memory retained after long sessions and many short ones: one of 5,000 turns and 100 MB of journal, opened and
+// unloaded; a thousand of one turn, each unloaded; one that runs a thousand turns.
 import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createClient, follow, heapMiB, openSession } from '../client.mjs';
@@ -25,10 +25,10 @@ async function journalOf(home, id) {
 
 const sizeMiB = async (path) => (await stat(path)).size / MIB;
 
-/** A home with a session whose journal is as long as wanted, and a short one. */
+/** Creates a home with a session with a long journal, and a short one. */
 async function longHome(build, model) {
   const made = await makeHome(model.url);
-  // A call's output stands in its event and in its message, and a turn has one of each.
+  // A call's output is stored in its event and in its message, and a turn has one of each.
   const line = 'one line of the file that is read, of some length, as files have them\n';
   await writeFile(join(made.project, 'a.txt'), line.repeat(215));
   const server = await startBuilt(build, { home: made.home });

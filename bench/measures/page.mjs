@@ -1,5 +1,5 @@
-// The page with a session of 5,000 turns in a real browser: opened, scrolled through its turns, left for another and
-// come back to.
+// The page with a session of 5,000 turns in a real browser: opening it, scrolling through its turns, switching to
+// another and back.
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import { createClient } from '../client.mjs';
@@ -15,7 +15,7 @@ const WHEEL_PX = 400;
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'];
 const EXECUTABLES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** In the page: goes to an address and resolves to the milliseconds until the conversation behind it is drawn. */
+/** In the page: navigates to an address and resolves to the milliseconds until its conversation is rendered. */
 const shown = async ({ hash, text }) => {
   const begun = performance.now();
   location.hash = hash;

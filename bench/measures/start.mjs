@@ -1,4 +1,4 @@
-// From the spawn to the first healthy reply: a build, and a bare `node:http` server beside it.
+// Time from the spawn to the first healthy reply, of a build and of a bare `node:http` server.
 import { createClient } from '../client.mjs';
 import { makeHome, startBuilt, startProgram } from '../processes.mjs';
 import { inTurn } from '../rounds.mjs';

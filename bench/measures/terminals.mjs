@@ -1,5 +1,5 @@
-// A terminal with one viewer: the echo of a key, much output beside a bare reader of the same program, Ctrl-C through a
-// full socket, and what another connection waits for an answer meanwhile. An earlier build may have no terminals.
+// A terminal with one viewer: the echo of a key, the throughput compared with a bare reader of the same program, Ctrl-C
+// through a full socket, and the latency of another connection meanwhile. An earlier build may have no terminals.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,10 +11,10 @@ import { openTarget } from './turns.mjs';
 
 const OUTPUT_BYTES = 10_000_000;
 const KEYS = 100;
-/** Slower than anybody's output is gathered, as people type. */
+/** Longer than the interval by which output is coalesced, like typing. */
 const KEY_EVERY_MS = 12;
 const PING_EVERY_MS = 5;
-/** More than the sockets and the queue of one connection take. */
+/** Long enough to fill the sockets and the queue of one connection. */
 const FULL_MS = 1500;
 
 async function openSocket({ url, token }) {
@@ -34,7 +34,7 @@ async function openSocket({ url, token }) {
   return { socket, next, send };
 }
 
-/** A terminal that one connection is attached to. */
+/** Opens a terminal with one attached connection. */
 async function openTerminal(target, shell) {
   const { id: session_id } = await target.session();
   const { id: terminal_id } = await target.client.api('POST', `/sessions/${session_id}/terminals`, { shell });
@@ -53,7 +53,7 @@ async function openTerminal(target, shell) {
   };
 }
 
-/** Milliseconds from a key to its echo, half of them. */
+/** Median milliseconds from a key to its echo. */
 async function echo(target) {
   const terminal = await openTerminal(target, 'cat');
   const times = [];
@@ -69,7 +69,7 @@ async function echo(target) {
   return median(times);
 }
 
-/** Pings on a connection of its own until the work is done; returns the longest wait for an answer. */
+/** Pings on a separate connection until the work is done; returns the longest wait for an answer. */
 async function longestWait(target, work) {
   const { socket, next } = await openSocket(target.server);
   const over = new AbortController();
@@ -90,7 +90,7 @@ async function longestWait(target, work) {
 
 const command = (file) => `cat ${file}; echo en$((0))d\n`;
 
-/** MB a second, and the longest wait of another connection. */
+/** Throughput in MB/s, and the longest wait of another connection. */
 async function output(target, file) {
   const terminal = await openTerminal(target, '/bin/sh');
   let took = 0;
@@ -105,7 +105,7 @@ async function output(target, file) {
   return { rate: OUTPUT_BYTES / 1000 / took, wait };
 }
 
-/** The same of a reader that does nothing else. */
+/** Throughput of a bare reader. */
 async function bareOutput(file) {
   const pty = spawn('/bin/sh', [], { cols: 80, rows: 24 });
   let last = '';

@@ -1,16 +1,17 @@
-// Turns of one session after another, and of twenty at once.
+// Sequential turns of one session, and concurrent turns of twenty.
 import { createClient, follow, openSession } from '../client.mjs';
 import { cpuMs, makeHome, startBuilt } from '../processes.mjs';
 import { inTurn, mean, median } from '../rounds.mjs';
 
 const SESSIONS = 20;
 const PROCESSES = 2;
-/** Of all processes: V8 compiles for thousands of turns, and a server lives for days. */
+/** Warm-up of all processes together: V8 optimizes for thousands of turns, and a server runs for days. */
 const WARM_UP_MS = 180_000;
 
-/** The build, running, with a client. */
+/** Starts a build, with a client. */
 export async function openTarget({ directory, model }, options = {}) {
-  // Removed when all is measured: ext4 looks again at each of thousands of inodes just deleted before it makes a folder.
+  // Removed after all measurements: after a removal, ext4 checks each of thousands of deleted inodes before it creates
+  // a folder.
   const { home, project } = await makeHome(model.url);
   const server = await startBuilt(directory, { home, ...options });
   const client = createClient(server);
@@ -27,7 +28,7 @@ export async function openTarget({ directory, model }, options = {}) {
   };
 }
 
-/** One session of its own with so many turns: CPU of a turn, and the time that each took. */
+/** Runs `turns` turns in a new session: CPU per turn, and the time of each. */
 async function turnsOf(target, text, turns) {
   const session = await target.session();
   const events = await follow(target.server, [session.id]);
@@ -40,7 +41,7 @@ async function turnsOf(target, text, turns) {
   return { cpu, p50: median(times) };
 }
 
-/** Turns a second of so many sessions that each run one after the other; they are archived afterwards. */
+/** Turns per second of concurrent sessions, each with sequential turns; they are archived afterwards. */
 async function turnsPerSecond(target, text, turns) {
   const sessions = await Promise.all(Array.from({ length: SESSIONS }, () => target.session()));
   const events = await follow(
@@ -60,8 +61,8 @@ async function turnsPerSecond(target, text, turns) {
 }
 
 /**
- * Several processes of each build: two of one build differ by up to 15 % for as long as they live, by what V8 happened
- * to optimize. `inTurn` of these is `byBuild`'s to read.
+ * Starts several processes of each build: two processes of one build differ by up to 15 % permanently, depending on
+ * V8's optimizations. `byBuild` reads the samples of `inTurn`.
  */
 export async function openProcesses({ builds, model, quick }) {
   const count = quick ? 1 : PROCESSES;
@@ -70,7 +71,7 @@ export async function openProcesses({ builds, model, quick }) {
   );
   return {
     targets,
-    /** Of one figure of the samples of all processes: a series for each build, the mean of its processes in each round. */
+    /** Returns one figure of the samples as a series per build: the mean of its processes in each round. */
     byBuild: (samples, figure) =>
       builds.map((_, place) => {
         const own = samples.slice(place * count, (place + 1) * count);
@@ -88,7 +89,7 @@ const KINDS = [
 export async function measureTurns({ builds, model, bare, quick, report }) {
   const { targets, byBuild, close } = await openProcesses({ builds, model, quick });
   try {
-    // Many at once: one after the other waits more than it computes, and V8 still compiles when it is counted.
+    // Concurrent turns: sequential ones wait more than they compute, so V8 would still compile during the measurement.
     const warmUp = async (target) => {
       for (const { text, turns } of KINDS) await turnsPerSecond(target, text, turns);
     };

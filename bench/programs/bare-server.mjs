@@ -1,4 +1,4 @@
-// The least a server can do: read a JSON body, answer with JSON. The unit that other figures are told in.
+// The minimal server: reads a JSON body, answers with JSON. The unit of other figures.
 import { createServer } from 'node:http';
 
 const server = createServer((request, response) => {

@@ -1,4 +1,4 @@
-// An MCP server over stdio with fifteen tools that say again what they are told.
+// An MCP server over stdio with fifteen tools that echo their arguments.
 import { createInterface } from 'node:readline';
 
 const inputSchema = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] };

@@ -1,7 +1,7 @@
-// A model server as a process of its own: chat completions over real HTTP, answered by the last words of the request.
-// "READ" asks for one call of the Read tool, "WRITE" for one of the Write tool, "DELEGATE" for one of the Agent tool, "FLOOD" streams 2,000 pieces, "BRIEF"
-// gives a word, anything else a short text in pieces.
-// `GET /last` gives the last request's body as it came.
+// A model server in a separate process: chat completions over real HTTP, answered by the last words of the request.
+// "READ" requests one call of the Read tool, "WRITE" one of the Write tool, "DELEGATE" one of the Agent tool, "FLOOD"
+// streams 2,000 chunks, "BRIEF" answers with a word, any other text with a short text in chunks. `GET /last` returns
+// the body of the last request.
 import { createServer } from 'node:http';
 
 const PIECES = 8;
@@ -24,7 +24,7 @@ const usage = `data: ${JSON.stringify({
 const begin = chunk({ role: 'assistant', content: '' });
 const end = chunk({}, 'stop') + usage;
 
-/** A piece per write, as providers send them. */
+/** One chunk per write, like providers. */
 const text = [begin, ...Array.from({ length: PIECES }, (_, n) => chunk({ content: `piece ${n} of the answer ` })), end];
 const brief = [begin + chunk({ content: 'Well.' }) + end];
 const flood = Array.from({ length: FLOOD_PIECES }, () => chunk({ content: 'word ' }));
@@ -40,7 +40,10 @@ const delegate = callOf('Agent', { prompt: 'Tell me.', description: 'Telling' })
 
 const ANSWERS = { FLOOD: 'flood', READ: 'read', WRITE: 'write', DELEGATE: 'delegate', BRIEF: 'brief' };
 
-/** By what was asked since the model spoke last. The body is not parsed: that would take longer than all else here. */
+/**
+ * Chooses the answer by the messages after the model's last one. The body is not parsed, because that would dominate
+ * the cost.
+ */
 function answerTo(body) {
   const spoken = Math.max(body.lastIndexOf('"role":"assistant"'), body.lastIndexOf('"role":"tool"'), 0);
   const tools = body.indexOf('"tools":[', spoken);
@@ -60,7 +63,7 @@ const server = createServer((request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     if (answer === 'flood') {
       response.write(begin);
-      // Several writes, so that the reader cannot take all at once.
+      // Several writes, so that the reader receives several chunks.
       for (let n = 0; n < FLOOD_PIECES; n += 20) response.write(flood.slice(n, n + 20).join(''));
       response.end(end);
       return;
