@@ -1,4 +1,4 @@
-/** Copies the Bash grammar beside the bundled server, where `import.meta.url` then looks for it. */
+/** Copies the Bash grammar next to the bundled server, where it is resolved by `import.meta.url`. */
 import { cp } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { NitroModule } from 'nitropack/types';

@@ -6,10 +6,10 @@ import { dirname, join } from 'node:path';
 const { resolve } = createRequire(import.meta.url);
 const platform = `${process.platform}-${process.arch}`;
 
-/** Of which each system has some. */
+/** Files of the terminal package, of which each system has some. */
 const ptyFiles = ['pty.node', 'spawn-helper', 'conpty.node', 'conpty_console_list.node'];
 
-/** What `sharp` loads, and what that is linked with: packages beside it, of the platforms that are installed. */
+/** Files that `sharp` loads, and the libraries they link: sibling packages, for the installed platforms. */
 function imageFiles(): string[] {
   const folder = join(dirname(resolve('sharp')), '../../@img');
   const packages = readdirSync(folder).filter((name) => name.startsWith('sharp-'));

@@ -1,5 +1,5 @@
 /**
- * What route files are written with. A definition is the endpoint's whole truth: it validates, runs and documents.
+ * Helpers that define the endpoints of route files. A definition validates, runs and documents an endpoint.
  * Types flow from the schemas into the handler.
  *
  *     export default defineEndpoint({
@@ -60,7 +60,7 @@ type Awaitable<T> = T | Promise<T>;
 
 export type FailureStatuses = Partial<Record<ErrorName, 404 | 500>>;
 
-/** What every kind of endpoint says about itself; all of it is in `/openapi.json`. */
+/** The common part of all definitions; all of it is in `/openapi.json`. */
 interface Description {
   /** One line. */
   summary: string;
@@ -69,17 +69,17 @@ interface Description {
   operationId?: string;
   description?: string;
   /**
-   * What it may fail with, beside `validation.failed`, which follows from `params`, `query` and `body`, and what every
-   * endpoint may meet: `auth.unauthorized`, `internal.error`.
+   * Errors of the endpoint, in addition to `validation.failed`, which follows from `params`, `query` and `body`, and to
+   * those of every endpoint: `auth.unauthorized`, `internal.error`.
    */
   errors?: ErrorName[];
-  /** Those of them that this endpoint answers with a status of their own, below an envelope as ever. */
+  /** Errors that this endpoint answers with a separate HTTP status; the body is an envelope as for others. */
   failureStatuses?: FailureStatuses;
   /** Bytes of the JSON body at most. */
   bodyLimit?: number;
   /** False: no body counts as `{}`. */
   bodyRequired?: boolean;
-  /** Whether the body is an object is looked at behind `load`, too. */
+  /** Whether "the body is an object" is checked after `load`, too. */
   bodyLast?: true;
   /** The body is a `multipart/form-data` form of these members, which the handler reads from `form`. For documents. */
   form?: z.ZodObject;
@@ -106,13 +106,13 @@ export interface HandlerInput<Params, Query, Body, Resource> {
   body: Body;
   /** The body of an endpoint that takes a form. */
   readonly form: Form;
-  /** What `load` returned. */
+  /** The value that `load` returned. */
   resource: Resource;
   /** Answers to this request carry it. */
   requestId: string;
   /** The client that sent the request, as it names itself. */
   readonly caller: Caller;
-  /** Aborted when the client has gone before its answer was complete. Only for work that is for nobody else then. */
+  /** Aborted when the client has gone before its answer was complete. Only for work that has no other consumer then. */
   readonly signal: AbortSignal;
   event: H3Event;
 }
@@ -242,12 +242,12 @@ function assertReply(schema: z.ZodType, data: unknown): void {
   if (!same) throw new Error(`the reply has members that its schema has not: ${JSON.stringify(wire)}`);
 }
 
-/** What an operation may fail with, in the order of the codes; `validation.failed` where anything is validated. */
+/** Returns the errors of an operation, ordered by code; including `validation.failed` if it has a schema. */
 export function declaredErrors({ definition }: Pick<Endpoint, 'definition'>): ErrorName[] {
   const { errors = [], failureStatuses = {}, params, query, body, form } = definition;
   const validates = params ?? query ?? body ?? form;
   const names = new Set<ErrorName>([...(validates ? (['validation.failed'] as const) : []), ...errors]);
-  // Where it has a status of its own even what every endpoint may meet is told.
+  // With a separate status, even the error of every endpoint is listed.
   if (failureStatuses['internal.error']) names.add('internal.error');
   return [...names].sort((a, b) => codeOf(a) - codeOf(b));
 }

@@ -1,7 +1,7 @@
 /**
- * What the routes of a session's file actions, `POST /sessions/{id}/fs:<action>`, are written with. It holds the order of
- * their checks: the body is an object and `runtime_id` text, then the session, then the runtime, then the action's own
- * fields, then its paths, which the handler looks at.
+ * Defines the routes of a session's file actions, `POST /sessions/{id}/fs:<action>`, with the order of their checks:
+ * the body is an object and `runtime_id` text, then the session, then the runtime, then the fields of the action, then
+ * its paths, which the handler checks.
  *
  *     export default defineFilesEndpoint({
  *       summary: 'Facts of a path',
@@ -27,13 +27,13 @@ const frame = z.object({ runtime_id: nonEmpty.default(LOCAL_RUNTIME) });
 /** The body of a file action: its own fields, and the runtime that every action may name. */
 export const fileFields = <Shape extends z.core.$ZodLooseShape>(shape: Shape) => frame.extend(shape);
 
-/** Throws 40420: the machine itself is the one runtime that a workspace has. */
+/** Throws `runtime.not_found`, unless `id` is the local runtime, the only one of a workspace. */
 export function assertRuntime(id: string, workspaceId: string): void {
   if (id === LOCAL_RUNTIME) return;
   throw new ServiceError('runtime.not_found', `runtime ${id} does not exist in workspace ${workspaceId}`);
 }
 
-/** What every file action may fail with. */
+/** Errors of every file action. */
 export const FILE_ERRORS: ErrorName[] = [
   'session.not_found',
   'runtime.not_found',
@@ -56,9 +56,9 @@ interface FilesDefinition<Body extends z.ZodType, Data extends z.ZodType> {
   /** Made with `fileFields`. */
   body: Body;
   data: Data;
-  /** As of `defineEndpoint`. */
+  /** See `defineEndpoint`. */
   large?: boolean;
-  /** Beside those that every action has. */
+  /** Errors in addition to those of every action. */
   errors?: ErrorName[];
   /** How the session's place in the URL becomes a directory; loads the session unless given. */
   find?: (id: string, app: App) => Promise<SessionDirectory>;

@@ -20,7 +20,10 @@ export function queryBoolean() {
     .meta({ type: 'boolean' });
 }
 
-/** An integer within bounds; `Number(text)` reads it, so the empty string is 0, and one that is required and missing is NaN. */
+/**
+ * An integer within bounds; `Number(text)` reads it, so the empty string is 0, and one that is required and missing is
+ * NaN.
+ */
 export function queryInteger({ min, max, required }: { min?: number; max?: number; required?: true } = {}) {
   let integer = z.int();
   if (min !== undefined) integer = integer.min(min);
@@ -42,7 +45,7 @@ export const PAGE_SIZE_MAX = 100;
 
 const bothCursors = z.object({ before_id: z.string(), after_id: z.string() });
 
-/** `before_id`, `after_id`, `page_size` and whatever else the list takes; both cursors at once are refused. */
+/** A query with `before_id`, `after_id`, `page_size` and further members; both cursors together are rejected. */
 export function cursorQuery<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   return z
     .object({

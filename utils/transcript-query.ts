@@ -6,7 +6,7 @@ import { PAGE_SIZE_MAX, queryInteger } from './query.ts';
 const PLAIN_AGENT_ID = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/;
 
 /**
- * A refinement: the id of an agent is a plain name. It stands beside what else is wrong with the query.
+ * A refinement: the id of an agent is a plain name. Its issue is reported in addition to others of the query.
  *
  *     z.object({ agent_id: nonEmpty }).refine(...plainAgentId)
  */
@@ -15,7 +15,7 @@ export const plainAgentId = [
   { path: ['agent_id'], error: 'agent_id must be a plain agent id (no path separators)' },
 ] as const satisfies [unknown, { path: string[]; error: string }];
 
-/** The ordinal of a turn, of its id. */
+/** Converts the id of a turn to its ordinal. */
 const turnCursor = z
   .string()
   .regex(/^t\d+$/, { error: 'must be a turn id' })
@@ -25,7 +25,7 @@ const turnCursor = z
 const DEFAULT_TURNS = 20;
 const cursors = ['before_turn', 'after_turn', 'before_id', 'after_id'] as const;
 
-/** Of a page of turns; the cursors have the names of other lists too. */
+/** The query of a page of turns; cursors have aliases with the names of other lists. */
 export const transcriptPageQuery = () =>
   z
     .object({

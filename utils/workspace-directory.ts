@@ -2,7 +2,7 @@
 import type { App } from '#server/app/app.ts';
 import type { SessionDirectory } from '#server/sessions/sessions.ts';
 
-/** Of a workspace that is named by an id, an alias or an absolute path. Throws 40410. */
+/** Returns the directory of a workspace, which is named by id, alias or absolute path. Throws `workspace.not_found`. */
 export async function workspaceDirectory(reference: string, app: App): Promise<SessionDirectory> {
   const { id, root } = await app.workspaces.refer(reference);
   return { workspaceId: id, root, additionalDirs: () => [] };

@@ -23,7 +23,8 @@ export interface ProfileDeps {
   by?: Caller | undefined;
 }
 
-/** * Applies the update member by member; members stored before a failure remain. Throws `validation.failed`,
+/**
+ * Applies the update member by member; members stored before a failure remain. Throws `validation.failed`,
  * `session.busy` and `persistence.failure`.
  */
 export async function updateProfile(

@@ -67,7 +67,7 @@ const json = (schema: JsonSchema) => ({ 'application/json': { schema } });
 const oneOf = (schemas: JsonSchema[]): JsonSchema =>
   schemas.length === 1 && schemas[0] ? schemas[0] : { oneOf: schemas };
 
-/** The failures that an operation tells with a status of their own. */
+/** Responses of the failures of an operation that have a separate HTTP status. */
 function failureResponses({ definition }: Endpoint, components: Components): JsonSchema {
   const responses: JsonSchema = {};
   for (const status of new Set(Object.values(definition.failureStatuses ?? {}))) {

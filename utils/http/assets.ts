@@ -1,4 +1,4 @@
-/** The built page, served behind the guard. */
+/** Serves the built page, after the guard. */
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,8 +11,8 @@ const IMMUTABLE = 'public, max-age=31536000, immutable';
 
 export interface AssetReader {
   /**
-   * The file of a path outside `/api/`; the page itself, with `pageHeaders`, for paths without an extension; else 404 in
-   * plain text.
+   * The file of a path outside `/api/`; the page itself, with `pageHeaders`, for paths without an extension; else 404
+   * in plain text.
    */
   read(segments: string[], pageHeaders?: Reply['headers']): Promise<Reply>;
 }

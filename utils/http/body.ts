@@ -27,7 +27,7 @@ const tooLarge = () => new UnreadableBody(invalidField('', 'Request body is too 
 const malformed = () => new UnreadableBody(invalidField('', 'Body is not valid JSON'));
 const tooDeep = () => new UnreadableBody(invalidField('', 'Body is nested too deeply'));
 
-/** The client went away before its body was whole; there is nobody to answer. */
+/** The client disconnected before its body was complete; no reply can be sent. */
 export class RequestAborted extends Error {
   override readonly name = 'RequestAborted';
 }

@@ -1,4 +1,4 @@
-/** What a request asks of the bytes of a file: a part of them, or only if they have changed. Pure; nothing is sent here. */
+/** Parses range requests and conditional requests of files. Pure. */
 
 /** Both ends inclusive. */
 export interface ByteRange {
@@ -9,8 +9,8 @@ export interface ByteRange {
 const SINGLE = /^bytes=(\d*)-(\d*)$/;
 
 /**
- * The one range that a `Range` header names in a file of `size` bytes, its end capped. Undefined where the whole file is
- * the answer: no header, several ranges, a malformed or reversed one, one that lies past the end, an empty file.
+ * The one range that a `Range` header names in a file of `size` bytes, its end capped. Undefined where the whole file
+ * is the answer: no header, several ranges, a malformed or reversed one, one that lies past the end, an empty file.
  */
 export function parseRange(header: string | undefined, size: number): ByteRange | undefined {
   const [, first = '', last = ''] = SINGLE.exec(header?.trim() ?? '') ?? [];

@@ -1,9 +1,9 @@
 const PLAIN = /^[\w.()+[\] -]+$/;
 
-/** As long as names of files are; a client's own parser has no room for endless headers. */
+/** Maximum length of a file name; parsers of clients limit the length of headers. */
 const MAX_CHARS = 255;
 
-/** What `encodeURIComponent` leaves and RFC 5987 does not allow. */
+/** Encodes characters that `encodeURIComponent` preserves and RFC 5987 does not allow. */
 const percent = (char: string) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`;
 
 /**

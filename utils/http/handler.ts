@@ -69,7 +69,7 @@ export function createRequestHandler({
     const { method = 'GET' } = event.node.req;
     if (match?.kind === 'unsupported-action') {
       const message = `unsupported action: ${match.tail}`;
-      // Clients know the message by its first words, so the field stands in the details alone.
+      // Clients recognise the message by its first words, so only the details contain the field.
       throw new ServiceError('validation.failed', message, { details: [{ path: match.field, message }] });
     }
     if (match) {

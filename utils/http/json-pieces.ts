@@ -3,12 +3,12 @@ import { Readable } from 'node:stream';
 import { breathe } from '#server/async/yield.ts';
 
 const PIECE_CHARS = 64 * 1024;
-/** A value of about so many characters or fewer is written at once. */
+/** A value of up to about this many characters is serialized in one chunk. */
 const WHOLE_CHARS = 16 * 1024;
-/** Of a member beside its text: its key, quotes and commas, or a number. */
+/** Estimated characters of a member in addition to its text: its key, quotes and commas, or a number. */
 const MEMBER_CHARS = 12;
 
-/** What is left of a room of characters behind a value, about; below zero where it does not fit. */
+/** Returns about how many of `room` characters remain after a value; negative if it does not fit. */
 function roomBehind(value: unknown, room: number): number {
   if (typeof value === 'string') return room - value.length;
   if (typeof value !== 'object' || value === null) return room;

@@ -1,4 +1,4 @@
-/** Reads `multipart/form-data` bodies as they come: the file goes on in pieces, nothing of it is held. */
+/** Reads `multipart/form-data` bodies incrementally: the file is passed on in chunks and never buffered as a whole. */
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Busboy } from 'busboy';
@@ -6,7 +6,7 @@ import { invalidField, ServiceError } from '#server/errors/service-error.ts';
 import { RequestAborted, UnreadableBody } from './body.ts';
 import { closeWhenIdle } from './idle-body.ts';
 
-/** Beside the file a form has a few short fields; a part's headers are held to 16 KiB by the parser. */
+/** Limits of the fields in addition to the file; the parser limits a part's headers to 16 KiB. */
 const LIMITS = { fields: 100, fieldSize: 65_536, parts: 1000 };
 
 export interface FilePart {
@@ -44,7 +44,7 @@ async function createParser({ headers }: IncomingMessage): Promise<Busboy> {
 
 /** The type of a part that names none, and of one whose type cannot be read. */
 const UNTYPED = 'application/octet-stream';
-/** What the parser says of such a part, which may also be its type. */
+/** The type that the parser reports for such a part; it may also be declared. */
 const AMBIGUOUS = 'text/plain';
 /** Bytes in front of the file that are looked at for its headers. */
 const HEAD_BYTES = 262_144;
@@ -93,7 +93,7 @@ export function createForm(request: IncomingMessage, idleMs: number): Form {
           // The stream of the file fails with it.
           parser.destroy(cause);
           const refused = cause instanceof ServiceError ? new UnreadableBody(cause) : cause;
-          // What was begun with the file is cleared away before the client is told.
+          // The reply waits until `onFile` has removed its partial file.
           void Promise.allSettled([work]).then(() => reject(refused));
         }
         function onGone(): void {
@@ -101,7 +101,7 @@ export function createForm(request: IncomingMessage, idleMs: number): Form {
         }
         parser
           .on('file', (_field, stream, { filename, mimeType }) => {
-            // It is also the parser's, whose error is told once.
+            // The parser fails with the same error, which is reported a single time.
             stream.on('error', () => undefined);
             if (work) return void stream.resume();
             // The parser gives none for a name that is empty, whatever its types say.

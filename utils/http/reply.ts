@@ -110,8 +110,8 @@ export async function writeReply(request: IncomingMessage, response: ServerRespo
   try {
     await (typeof length === 'number' ? pipeline(body, exactly(length), response) : pipeline(body, response));
   } catch (error) {
-    // The status is out: the broken length or chunking is all a client can be told. On a kept connection it would take
-    // the next answer for the rest of this one.
+    // The status is sent, so only the broken length or chunking can indicate the failure. On a keep-alive connection
+    // the client would read the next reply as the rest of this one.
     response.destroy();
     if (!clientGone(error)) throw error;
   }

@@ -5,7 +5,9 @@
 import type { Endpoint } from '../endpoint.ts';
 
 export interface EndpointEntry {
-  /** As nitro names it: `/things/:id`, `/things/:id/actions/fork`; `/things/**:rest` takes the whole rest of a path. */
+  /**
+   * The route in nitro's notation: `/things/:id`, `/things/:id/actions/fork`; `/things/**:rest` matches the whole rest.
+   */
   route: string;
   /** Lower case. */
   method: string;
@@ -35,8 +37,8 @@ interface Node {
   /** Actions of the resource that ends here: method, then action. */
   actions: Map<string, Map<string, { entry: EndpointEntry; names: string[] }>>;
   /**
-   * By method, the endpoint that takes everything behind this node as one parameter. Of an action the tail is part of it:
-   * the endpoint looks for it behind its query.
+   * By method, the endpoint that takes the whole path after this node as one parameter, including the tail of an
+   * action, which the endpoint checks after its query.
    */
   rest: Map<string, { entry: EndpointEntry; names: string[] }>;
 }
@@ -123,7 +125,7 @@ export function createRouteTable(entries: EndpointEntry[]): RouteTable {
     if (last) return findLast(node, method, segment, values);
     const literal = node.literals.get(segment);
     const below = literal && find(literal, method, segments, at + 1, values);
-    // An empty segment stands for an id only at the end of a path.
+    // An empty segment is an id only at the end of a path.
     if (below || !node.param || segment === '') return below;
     return find(node.param, method, segments, at + 1, [...values, segment]);
   }

@@ -105,7 +105,9 @@ function refuse(socket: Duplex, status: keyof typeof STATUS_TEXT): void {
 
 type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => unknown;
 
-/** Makes peers of `app.connections` of sockets. The WebSocket library, with all that it imports, is loaded at the first. */
+/**
+ * Makes peers of `app.connections` of sockets. The WebSocket library, with all that it imports, is loaded at the first.
+ */
 export function createUpgrade(app: App): Upgrade {
   const adapter = loadOnce(async () => {
     const { default: nodeAdapter } = await import('crossws/adapters/node');
@@ -114,7 +116,9 @@ export function createUpgrade(app: App): Upgrade {
   return async (request, socket, head) => (await adapter()).handleUpgrade(request, socket, head);
 }
 
-/** The server's `upgrade` listener: any other path is closed without an answer, refusals are bare, the rest goes on. */
+/**
+ * The server's `upgrade` listener: other paths are closed without a reply, refusals have no body, the rest is upgraded.
+ */
 export function createUpgradeListener(app: App, upgrade: Upgrade): (...args: Parameters<Upgrade>) => void {
   /** Resolves to whether the WebSocket library has the socket now. */
   const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<boolean> => {
@@ -140,7 +144,7 @@ export function createUpgradeListener(app: App, upgrade: Upgrade): (...args: Par
     return true;
   };
   return (request, socket, head) => {
-    // Until somebody else has taken the socket over, a reset must not end the process.
+    // Until the WebSocket library has taken the socket over, a reset must not exit the process.
     const onError = () => socket.destroy();
     socket.on('error', onError);
     accept(request, socket, head).then(
@@ -165,7 +169,7 @@ export function developmentHooks(app: App, clientHeader: string): Partial<Hooks>
   return {
     ...peerHooks(app, ({ request }) => request.headers.get(clientHeader) ?? undefined),
     async upgrade({ url, headers }) {
-      // crossws puts scheme and Host before the request target; what is behind them is the target as it was received.
+      // crossws adds scheme and Host before the request target; the text after them is the target as received.
       const target = url.slice(url.indexOf('://') + '://'.length + (headers.get('host') || 'localhost').length);
       if (parseRequestTarget(target)?.raw !== WEBSOCKET_PATH) throw refusalResponse(404);
       const verdict = await app.guard.upgrade({

@@ -14,7 +14,8 @@ import { cutOf } from './cut.ts';
 /** Returns the text of a prompt in lists. */
 export type PromptText = (prompt: ContextMessage) => string;
 
-/** * Removes the last `count` turns, all or none. Throws `session.busy`, `session.undo_unavailable`,
+/**
+ * Removes the last `count` turns, all or none. Throws `session.busy`, `session.undo_unavailable`,
  * `persistence.failure`.
  */
 export async function undoTurns(session: SessionContext, count: number, promptText: PromptText): Promise<void> {

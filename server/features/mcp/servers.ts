@@ -30,7 +30,7 @@ export async function listMcpServers(session: SessionContext): Promise<McpServer
 }
 
 /**
- * * Restarts a server; resolves when the new connection is established or has failed. Throws `mcp.server_not_found`,
+ * Restarts a server; resolves when the new connection is established or has failed. Throws `mcp.server_not_found`,
  * and `validation.failed` for a disabled server.
  */
 export const restartMcpServer = (session: SessionContext, name: string): Promise<void> =>
