@@ -84,6 +84,7 @@ await together([
   ['format', 'npx', ['prettier', '--check', '--log-level', 'warn', '.']],
   ['layers', 'npm', ['run', '--silent', 'layers']],
   ['unused exports', 'npm', ['run', '--silent', 'unused']],
+  ['words', 'npm', ['run', '--silent', 'words']],
 ]);
 tests('unit', WORKERS);
 tests('api', WORKERS);
