@@ -10,6 +10,7 @@ const SOURCE = /\.(ts|mjs|cjs|js)$/;
 /** The list itself, and texts by other authors. */
 const SKIPPED = /^(\.ci\/word-list\.mjs|LICENSE)$|(^|\/)(golden|fixtures|dist)\//;
 const TITLED = /^(it|test|describe)\b/;
+const COMMENT_START = /\/[/*]/;
 
 /** A pattern that also matches a line break of a comment between two words. */
 const asPattern = (words) => `\\b(${words.replaceAll(' ', String.raw`[\s*/]+`)})\\b`;
@@ -27,16 +28,21 @@ function textsOf(source, name) {
     const text = source.slice(pos, end);
     texts.set(pos, { start: pos, text, isDocstring: text.startsWith('/**') });
   };
-  function visit(node) {
+  function addComments(node) {
     for (const comment of ts.getLeadingCommentRanges(source, node.pos) ?? []) add(comment);
     for (const comment of ts.getTrailingCommentRanges(source, node.end) ?? []) add(comment);
-    if (ts.isCallExpression(node) && TITLED.test(node.expression.getText(file)) && name.startsWith('tests/')) {
+    // Creating the tokens of a node is slow, so nodes that cannot contain a comment are skipped.
+    if (COMMENT_START.test(source.slice(node.pos, node.end))) node.getChildren(file).forEach(addComments);
+  }
+  function addTitles(node) {
+    if (ts.isCallExpression(node) && TITLED.test(node.expression.getText(file))) {
       const [title] = node.arguments;
       if (title && ts.isStringLiteralLike(title)) add({ pos: title.getStart(file), end: title.end });
     }
-    for (const child of node.getChildren(file)) visit(child);
+    ts.forEachChild(node, addTitles);
   }
-  visit(file);
+  addComments(file);
+  if (name.startsWith('tests/')) addTitles(file);
   return [...texts.values()];
 }
 
