@@ -24,7 +24,7 @@ export type GrepRequest = z.infer<typeof grepRequestSchema>;
 const grepMatchSchema = z
   .object({
     line: z.int().min(1),
-    col: z.int().min(1).meta({ description: 'Of the first occurrence, in UTF-16 code units.' }),
+    col: z.int().min(1).meta({ description: 'Column of the first occurrence, in UTF-16 code units.' }),
     text: z.string(),
     before: z.array(z.string()),
     after: z.array(z.string()),

@@ -46,7 +46,7 @@ export const clientHelloFrame = {
 
 export const subscribeFrame = {
   type: 'subscribe',
-  summary: 'Subscribes to the events of sessions, replaying what came after a cursor.',
+  summary: 'Subscribes to the events of sessions, replaying those after a cursor.',
   payload: z.object({ session_ids: requestedIds, cursors, agent_filter: agentFilter }),
   ack: z.object({
     accepted: sessionIds,
@@ -66,6 +66,6 @@ export const unsubscribeFrame = {
 /** Keep-alive probe for clients that cannot send protocol pings; answered with `pong`, not with an ack. */
 export const pingFrame = {
   type: 'ping',
-  summary: 'Asks whether the connection is alive.',
+  summary: 'Checks whether the connection is alive.',
   payload: z.object({ nonce: z.string().optional() }),
 } as const;

@@ -18,7 +18,7 @@ export const terminalAttachFrame = {
 
 export const terminalDetachFrame = {
   type: 'terminal_detach',
-  summary: 'Stops following a terminal, which goes on.',
+  summary: 'Stops following a terminal, which continues.',
   payload: z.object(terminal),
   ack: z.object({ detached: z.literal(true) }),
 } as const;
@@ -32,7 +32,7 @@ export const terminalInputFrame = {
 
 export const terminalResizeFrame = {
   type: 'terminal_resize',
-  summary: 'Gives the screen of a terminal another size.',
+  summary: 'Resizes the screen of a terminal.',
   payload: z.object({ ...terminal, cols: screenSide, rows: screenSide }),
   ack: z.object({ resized: z.literal(true) }),
 } as const;

@@ -14,7 +14,7 @@ const sessionId = z.string().min(1);
 
 export const subscribeV2Frame = {
   type: 'subscribe_v2',
-  summary: "Subscribes to a session and its agents' transcripts, each with as much detail as its grade says.",
+  summary: "Subscribes to a session and its agents' transcripts, each with the detail of its grade.",
   payload: z.object({
     session_id: sessionId,
     /** Grade by agent id; `*` applies to all other agents. Replaces the previous subscription. */
@@ -27,7 +27,7 @@ export const subscribeV2Frame = {
 
 export const unsubscribeV2Frame = {
   type: 'unsubscribe_v2',
-  summary: "Ends a session's transcripts, of all agents or of some; the subscription to its events stays.",
+  summary: "Ends the subscription to a session's transcripts, of all agents or of some; the one to its events remains.",
   payload: z.object({
     session_id: sessionId,
     agent_ids: z.array(z.string().min(1)).min(1).max(MAX_FRAME_MEMBERS).optional(),

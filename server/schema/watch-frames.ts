@@ -15,7 +15,7 @@ const place = { session_id: nonEmpty, paths, runtime_id: nonEmpty.default('local
 
 export const watchAddFrame = {
   type: 'watch_fs_add',
-  summary: 'Watches paths of a work directory and all that is below; without paths, tells what is watched.',
+  summary: 'Watches paths of a work directory recursively; without paths, returns the watched ones.',
   payload: z.object({ ...place, recursive: z.boolean().default(true) }),
   ack: watched,
   refusal,
@@ -23,7 +23,7 @@ export const watchAddFrame = {
 
 export const watchRemoveFrame = {
   type: 'watch_fs_remove',
-  summary: 'Watches paths no longer.',
+  summary: 'Stops watching paths.',
   payload: z.object(place),
   ack: watched,
   refusal,

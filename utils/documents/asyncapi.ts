@@ -133,7 +133,7 @@ export function asyncApiDocument({ version, host }: AsyncApiFacts) {
     info: {
       title: 'Service Code WebSocket API',
       version,
-      description: 'Live events of sessions and the few requests that travel beside them.',
+      description: 'Live events of sessions, and a few requests.',
     },
     defaultContentType: 'application/json',
     servers: { local: { host, protocol: 'ws', pathname: '/api/v1/ws', description: 'This server.' } },

@@ -123,7 +123,7 @@ function responsesOf(endpoint: Endpoint, components: Components): JsonSchema {
   if (status === 201) {
     return { ...(errors.length > 0 ? { 200: failed } : {}), 201: { description: 'Created', content: json(success) } };
   }
-  return { 200: { description: 'Success or failure, told by `code`', content: json(oneOf([success, ...errors])) } };
+  return { 200: { description: 'Success or failure, by `code`', content: json(oneOf([success, ...errors])) } };
 }
 
 const objectShape = z.object({

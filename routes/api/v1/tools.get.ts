@@ -4,7 +4,7 @@ import { toolDescriptorSchema } from '#schema/tool.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
-  summary: 'Tools of a live session, by default of the one created last',
+  summary: 'Tools of a loaded session, by default of the one created last',
   tag: 'tools',
   query: z.object({ session_id: nonEmpty.optional() }),
   data: z.object({ tools: z.array(toolDescriptorSchema) }),

@@ -4,7 +4,7 @@ import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
-  summary: 'Delete an uploaded file; sessions keep their own copies',
+  summary: 'Delete an uploaded file; the copies in sessions remain',
   tag: 'files',
   params: pathParams('file_id'),
   data: z.object({ deleted: z.literal(true) }),

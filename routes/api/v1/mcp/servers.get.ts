@@ -4,8 +4,8 @@ import { mcpServerSchema } from '#schema/mcp.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
-  summary: 'MCP servers of the live session created last',
-  description: 'Starts those of its workspace when nothing has yet, and waits for no connection.',
+  summary: 'MCP servers of the loaded session created last',
+  description: 'Starts the servers of its workspace if they are not started, without waiting for connections.',
   tag: 'tools',
   operationId: 'listMcpServers',
   data: z.object({ servers: z.array(mcpServerSchema) }),

@@ -3,8 +3,9 @@ import { authStatusSchema, directoryQuery } from '#schema/mcp-management.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
-  summary: 'Tell which configured MCP servers want a sign-in',
-  description: 'With `verify` each is tried (true) or none is (false); without it those that nothing is known of.',
+  summary: 'List which configured MCP servers need a sign-in',
+  description:
+    '`verify`: true probes all servers that may need a sign-in, false none; default: those of unknown status.',
   tag: 'v2-mcp',
   query: directoryQuery.extend({ verify: z.enum(['true', 'false']).optional() }),
   data: z.array(z.object({ name: z.string(), authStatus: authStatusSchema })),

@@ -5,7 +5,7 @@ import { defineEndpoint } from '#utils/endpoint.ts';
 const RECENT_ROOTS = 8;
 
 export default defineEndpoint({
-  summary: 'The home of the user, and the workspaces opened last',
+  summary: 'The home of the user, and the most recently opened workspaces',
   tag: 'fs',
   operationId: 'fsHome',
   data: z.object({ home: z.string(), recent_roots: z.array(z.string()) }),

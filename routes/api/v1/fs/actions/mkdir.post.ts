@@ -4,7 +4,7 @@ import { makeHostDirectory } from '#server/host-files/make-directory.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
-  summary: 'Make a directory anywhere on the machine',
+  summary: 'Create a directory anywhere on the machine',
   tag: 'fs',
   operationId: 'fsMkdir',
   body: z.object({ path: nonEmpty }),

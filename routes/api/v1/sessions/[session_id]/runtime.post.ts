@@ -5,7 +5,7 @@ import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
-  summary: 'Let the main agent work on another runtime, from its next call on',
+  summary: 'Switch the runtime of the main agent, from its next call on',
   tag: 'sessions',
   params: pathParams('session_id'),
   body: z.object({ runtime_id: nonEmpty }),

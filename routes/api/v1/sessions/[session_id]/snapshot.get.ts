@@ -3,7 +3,7 @@ import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
-  summary: 'Everything a client needs to rebuild its view, with the cursor to go on from',
+  summary: 'The state from which a client rebuilds its view, with the cursor to continue from',
   tag: 'sessions',
   params: pathParams('session_id'),
   data: snapshotSchema,

@@ -3,8 +3,8 @@ import { addDirectorySchema, addedDirectorySchema, workspaceParams } from '#sche
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
-  summary: 'Let a directory count as the workspace, too',
-  description: 'It is written to the local configuration of the project, or holds until the server ends.',
+  summary: 'Add a directory to a workspace',
+  description: 'Stored in the local configuration of the project, or kept until the server exits.',
   tag: 'workspaces',
   params: workspaceParams,
   body: addDirectorySchema,

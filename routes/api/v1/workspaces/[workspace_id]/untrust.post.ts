@@ -3,7 +3,7 @@ import { trustSchema, workspaceParams } from '#schema/workspace.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
-  summary: 'Trust a workspace no more',
+  summary: 'Revoke the trust of a workspace',
   tag: 'workspaces',
   params: workspaceParams,
   data: trustSchema,

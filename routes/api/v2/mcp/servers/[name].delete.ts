@@ -5,7 +5,7 @@ import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
   summary: "Remove an MCP server from the user's file",
-  description: 'What is stored of a sign-in stays.',
+  description: 'A stored sign-in is not removed.',
   tag: 'v2-mcp',
   params: pathParams('name'),
   query: directoryQuery,

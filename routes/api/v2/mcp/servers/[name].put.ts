@@ -6,7 +6,7 @@ import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
   summary: "Replace an MCP server of the user's file",
-  description: 'As a whole; a name in the body is ignored.',
+  description: 'Replaces the whole entry; a name in the body is ignored.',
   tag: 'v2-mcp',
   params: pathParams('name'),
   query: directoryQuery,

@@ -4,7 +4,7 @@ import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
-  summary: 'Make a model the default of new agents',
+  summary: 'Set the default model of new agents',
   tag: 'models',
   params: pathParams('model_id'),
   data: z.object({ default_model: z.string(), model: modelItemSchema }),

@@ -4,10 +4,12 @@ import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
-  summary: 'Put a summary in place of the conversation of the main agent; `compaction.*` events tell how it goes on',
+  summary: 'Compact the conversation of the main agent to a summary; `compaction.*` events report the progress',
   tag: 'sessions',
   params: pathParams('session_id'),
-  body: z.object({ instruction: z.string().optional().describe('What matters most in the summary; blank is none') }),
+  body: z.object({
+    instruction: z.string().optional().describe('The most important points for the summary; ignored if blank'),
+  }),
   bodyRequired: false,
   data: z.object({}),
   errors: ['session.not_found', 'session.busy', 'compaction.unable', 'persistence.failure'],

@@ -3,7 +3,7 @@ import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
-  summary: 'Begin a new session as a copy of this one',
+  summary: 'Create a session as a copy of this one',
   tag: 'sessions',
   params: pathParams('session_id'),
   body: copyRequestSchema,

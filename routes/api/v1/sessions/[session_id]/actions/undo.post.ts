@@ -8,7 +8,7 @@ import { pathParams } from '#utils/params.ts';
 import { PAGE_SIZE_MAX } from '#utils/query.ts';
 
 export default defineEndpoint({
-  summary: 'Take back the last turns of the conversation; what they did to files and tasks stays',
+  summary: 'Undo the last turns of the conversation; their effects on files and tasks remain',
   tag: 'sessions',
   params: pathParams('session_id'),
   body: z.object({

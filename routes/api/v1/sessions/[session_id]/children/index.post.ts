@@ -3,7 +3,7 @@ import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
-  summary: 'Begin a child session: a copy of this one that is listed as its child',
+  summary: 'Create a child session: a copy of this one that is listed as its child',
   tag: 'sessions',
   params: pathParams('session_id'),
   body: copyRequestSchema,

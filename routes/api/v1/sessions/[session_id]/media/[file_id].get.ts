@@ -5,7 +5,7 @@ import { sendMedia } from '#utils/http/send-media.ts';
 import { pathParams } from '#utils/params.ts';
 
 export default defineRawEndpoint({
-  summary: 'Download a file that prompts of the session named',
+  summary: 'Download a file that a prompt of the session references',
   tag: 'files',
   params: pathParams('session_id', 'file_id'),
   raw: {

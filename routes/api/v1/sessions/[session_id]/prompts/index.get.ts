@@ -4,7 +4,7 @@ import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
-  summary: 'The running prompt of the main agent and those that wait',
+  summary: 'The running prompt of the main agent and the queued ones',
   tag: 'prompts',
   operationId: 'listPrompts',
   params: pathParams('session_id'),

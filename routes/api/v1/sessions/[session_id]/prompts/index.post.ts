@@ -4,7 +4,7 @@ import { MEDIA_BODY_LIMIT } from '#utils/http/body.ts';
 import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
-  summary: 'Submit a prompt; replies when it runs or waits',
+  summary: 'Submit a prompt; the reply is sent when it is running or queued',
   tag: 'prompts',
   operationId: 'submitPrompt',
   params: pathParams('session_id'),

@@ -8,7 +8,7 @@ import { queryBoolean, queryInteger } from '#utils/query.ts';
 const OUTPUT_BYTES = 32_768;
 
 export default defineEndpoint({
-  summary: 'Read a task, with the end of its output when asked for',
+  summary: 'Read a task, with the end of its output on request',
   tag: 'tasks',
   params: pathParams('session_id', 'task_id'),
   query: z.object({

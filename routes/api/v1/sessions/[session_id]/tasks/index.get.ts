@@ -5,7 +5,7 @@ import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
-  summary: 'Tasks of the main agent; none of a session that is not loaded',
+  summary: 'List the tasks of the main agent; empty for a session that is not loaded',
   tag: 'tasks',
   params: pathParams('session_id'),
   query: z.object({ status: taskStatusSchema.optional() }),

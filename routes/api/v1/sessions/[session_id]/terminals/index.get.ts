@@ -5,7 +5,7 @@ import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
-  summary: 'Terminals of a session, running and exited, as they were started',
+  summary: 'List the terminals of a session, running and exited, in the order of their start',
   tag: 'terminals',
   mounted: terminalsMounted,
   params: pathParams('session_id'),

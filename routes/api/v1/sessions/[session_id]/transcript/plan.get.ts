@@ -7,7 +7,7 @@ import { pathParams } from '#utils/params.ts';
 import { plainAgentId } from '#utils/transcript-query.ts';
 
 export default defineEndpoint({
-  summary: 'List the plans that an agent showed for review',
+  summary: 'List the plans that an agent submitted for review',
   tag: 'transcript',
   params: pathParams('session_id'),
   query: z.object({ agent_id: nonEmpty, tool_call_id: nonEmpty.optional() }).refine(...plainAgentId),

@@ -7,7 +7,7 @@ import { pathParams } from '#utils/params.ts';
 import { plainAgentId } from '#utils/transcript-query.ts';
 
 export default defineEndpoint({
-  summary: 'List what opened the turns of an agent, or of all',
+  summary: 'List the inputs that opened the turns of an agent, or of all',
   tag: 'transcript',
   params: pathParams('session_id'),
   query: z.object({ agent_id: nonEmpty.optional() }).refine(...plainAgentId),

@@ -3,7 +3,7 @@ import { nonEmpty } from '#schema/scalars.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
-  summary: 'Give up a sign-in',
+  summary: 'Cancel a sign-in',
   tag: 'v2-mcp',
   body: z.object({ flowId: nonEmpty }),
   data: z.null(),

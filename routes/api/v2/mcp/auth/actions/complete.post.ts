@@ -5,9 +5,9 @@ import { defineEndpoint } from '#utils/endpoint.ts';
 const MAX_MS = 2_147_483_647;
 
 export default defineEndpoint({
-  summary: 'Wait until a sign-in is through',
+  summary: 'Wait until a sign-in has completed',
   description:
-    'The wait ends with the connection, and the sign-in with it. `redirectUrl` is the address that a browser on another machine has ended on.',
+    'If the client disconnects, the sign-in is cancelled. `redirectUrl` is the address to which a browser on another machine was redirected.',
   tag: 'v2-mcp',
   body: z.object({
     flowId: nonEmpty,

@@ -3,7 +3,7 @@ import { directoryQuery, locatorBody } from '#schema/mcp-management.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
-  summary: 'Forget the sign-in to an MCP server',
+  summary: 'Remove the sign-in to an MCP server',
   tag: 'v2-mcp',
   query: directoryQuery,
   body: locatorBody,

@@ -3,7 +3,7 @@ import { inspectBody, inspectionSchema } from '#schema/mcp-management.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
-  summary: 'Inspect configured MCP servers and try those that may want a sign-in',
+  summary: 'Inspect configured MCP servers and connect to those that may need a sign-in',
   tag: 'v2-mcp',
   body: inspectBody,
   data: z.array(inspectionSchema),

@@ -5,8 +5,8 @@ import { nonEmpty } from '#schema/scalars.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({
-  summary: 'Connect to an MCP server and list its tools, without keeping anything',
-  description: 'Of an entry by its name, or of a config that is not stored.',
+  summary: 'Connect to an MCP server and list its tools, without storing them',
+  description: 'Takes the name of an entry, or a config that is not stored.',
   tag: 'v2-mcp',
   body: z.object({
     name: nonEmpty.optional(),

@@ -4,8 +4,8 @@ import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
-  summary: 'Connect an MCP server anew',
-  description: 'The reply waits until the attempt has ended, whether it connected or not.',
+  summary: 'Reconnect an MCP server',
+  description: 'The reply is sent after the attempt has succeeded or failed.',
   tag: 'tools',
   operationId: 'restartMcpServer',
   params: pathParams('mcp_server_id'),

@@ -5,7 +5,7 @@ import { defineFilesEndpoint, fileFields } from '#utils/files-endpoint.ts';
 
 export default defineFilesEndpoint({
   summary: 'How a file or directory differs from the last commit, as a unified diff',
-  description: 'Cut at 1 MiB. Of a directory, untracked files are left out.',
+  description: 'Cut at 1 MiB. Without untracked files of a directory.',
   body: fileFields({ path: nonEmpty }),
   data: gitDiffSchema,
   errors: ['fs.git_unavailable', 'fs.path_not_found', 'fs.permission_denied', 'fs.is_directory', 'fs.already_exists'],

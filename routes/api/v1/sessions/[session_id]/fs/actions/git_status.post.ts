@@ -6,7 +6,7 @@ import { defineFilesEndpoint, fileFields } from '#utils/files-endpoint.ts';
 
 export default defineFilesEndpoint({
   summary: 'Changes since the last commit, branch and pull request',
-  description: '`paths` choose among the entries: a file itself, of a directory everything beneath it.',
+  description: '`paths` filter the entries: files, or directories with their whole content.',
   body: fileFields({ paths: clientArray(nonEmpty).optional() }),
   data: gitStatusReplySchema,
   large: true,

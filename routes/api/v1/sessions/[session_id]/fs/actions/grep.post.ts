@@ -3,7 +3,7 @@ import { grep } from '#server/workspace-files/grep/grep.ts';
 import { defineFilesEndpoint, fileFields } from '#utils/files-endpoint.ts';
 
 export default defineFilesEndpoint({
-  summary: 'Search what files hold',
+  summary: 'Search the contents of files',
   description:
     'With ripgrep; `regex` is in the syntax of Rust. Hidden files are searched when an include glob names them.',
   body: fileFields(grepFields),

@@ -24,7 +24,7 @@ async function find(reference: string, app: App): Promise<SessionDirectory> {
 
 export default defineFilesEndpoint({
   summary: 'Find files by parts of their names, best first',
-  description: 'The place of the session may also hold the id of a workspace or the path of its root.',
+  description: 'The session id may be replaced by the id of a workspace or the path of its root.',
   body: fileFields(searchFields),
   data: fileHitsSchema,
   errors: ['fs.path_not_found', 'fs.permission_denied'],

@@ -4,7 +4,7 @@ import { statPath } from '#server/workspace-files/stat.ts';
 import { defineFilesEndpoint, fileFields } from '#utils/files-endpoint.ts';
 
 export default defineFilesEndpoint({
-  summary: 'Facts of a file, directory or link',
+  summary: 'Metadata of a file, directory or link',
   body: fileFields({ path: nonEmpty }),
   data: fileEntrySchema,
   errors: ['fs.path_not_found', 'fs.permission_denied'],

@@ -5,7 +5,7 @@ import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
-  summary: 'Put waiting prompts into the turn that runs',
+  summary: 'Move queued prompts into the running turn',
   tag: 'prompts',
   operationId: 'steerPrompts',
   params: pathParams('session_id'),

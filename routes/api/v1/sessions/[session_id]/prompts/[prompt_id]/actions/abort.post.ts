@@ -3,7 +3,7 @@ import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
-  summary: 'Cancel a running prompt or remove a waiting one',
+  summary: 'Cancel a running prompt or remove a queued one',
   tag: 'prompts',
   operationId: 'abortPrompt',
   params: pathParams('session_id', 'prompt_id'),

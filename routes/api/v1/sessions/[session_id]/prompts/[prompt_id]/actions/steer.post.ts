@@ -3,7 +3,7 @@ import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
-  summary: 'Put a waiting prompt into the turn that runs',
+  summary: 'Move a queued prompt into the running turn',
   tag: 'prompts',
   operationId: 'steerPrompt',
   params: pathParams('session_id', 'prompt_id'),

@@ -5,7 +5,7 @@ import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
 export default defineEndpoint({
-  summary: 'Dismiss a question; 40909 says that it was dismissed',
+  summary: 'Dismiss a question; the reply has code 40909',
   tag: 'questions',
   params: pathParams('session_id', 'question_id'),
   data: z.never(),
