@@ -3,7 +3,7 @@ import { SERVER_VERSION } from '#server/version.ts';
 import { defineRawEndpoint } from '#utils/endpoint.ts';
 import { JSON_TYPE } from '#utils/http/reply.ts';
 
-/** Made once for each bind host, of which a process has one; only tests have several apps. */
+/** Documents by bind host, memoized; a process has one host, only tests have several apps. */
 const documents = new Map<string, string>();
 
 export default defineRawEndpoint({

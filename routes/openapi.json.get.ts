@@ -5,7 +5,7 @@ import { defineRawEndpoint } from '#utils/endpoint.ts';
 import { JSON_TYPE } from '#utils/http/reply.ts';
 import { openApiDocument } from '#utils/documents/openapi.ts';
 
-/** Made once per app: what is mounted depends on its bind. */
+/** Memoized by app, because the mounted endpoints depend on its bind. */
 const documents = new WeakMap<App, Promise<string>>();
 
 export default defineRawEndpoint({

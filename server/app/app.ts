@@ -174,7 +174,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       return createChangeLock({ path, holder, writer: createConfigWriter(home) }).hold(work);
     },
   };
-  // Side by side: each waits for the disk again and again.
+  // Concurrently, because each waits for the disk repeatedly.
   const opening = [
     registered.then(opened.add),
     registered.then(({ holder }) => openGlobalStream({ home, holder, sink: bus, log: homeLog })).then(opened.add),

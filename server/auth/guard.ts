@@ -1,5 +1,5 @@
 /**
- * The checks that every request and every upgrade passes before anything looks at its route. Facts in, verdict out: no
+ * The checks of every request and every upgrade before its route is matched. Facts in, verdict out: no
  * request object, no reply.
  */
 import type { ErrorName } from '#server/errors/catalogue.ts';
@@ -31,7 +31,7 @@ type Target = NonNullable<RequestFacts['target']>;
 
 export interface Verdict {
   outcome: 'pass' | 'preflight' | 'refused';
-  /** CORS headers of the answer, whatever it is. */
+  /** CORS headers of any reply. */
   headers: Record<string, string>;
   /** Whether the request carried a valid token and needed one. */
   authorized?: true;
@@ -99,7 +99,7 @@ function needsToken({ method, matchesEndpoint }: RequestFacts, { decoded, segmen
   return matchesEndpoint || isBelowApi || decoded === '/openapi.json' || decoded === '/asyncapi.json';
 }
 
-/** Builds the guard of one server. Only token failures change its state: they count for the ban. */
+/** Builds the guard of one server. Only token failures change its state, because they may lead to a ban. */
 export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: GuardRules): Guard {
   const banned = (address: string | undefined) => address !== undefined && (ban?.banned(address) ?? false);
 

@@ -21,7 +21,7 @@ const STOP_TIMEOUT_MS = 4000;
 const BLOCKED_MS = 1000;
 const EXIT_SECOND_SIGNAL = 130;
 
-/** Where people read warnings: the server log when there is one, else standard error; and the log file. */
+/** Logger of warnings for the user: the server log if there is one, else standard error; and the log file. */
 function warner(options: StartOptions, log: Logger): (message: string) => void {
   return (message) => {
     log.warn(message);
@@ -31,7 +31,7 @@ function warner(options: StartOptions, log: Logger): (message: string) => void {
 
 function announce(options: StartOptions, urls: string[]): void {
   if (options.logLevel !== 'silent') {
-    // The one line that carries the token; printed whatever the level, because it is how the user gets in.
+    // The only line with the token; printed at any log level, because the user needs it to sign in.
     createLogger('info').info(`Service server: ${urls[0]}`);
     return;
   }

@@ -11,12 +11,12 @@ const DEFAULT_CONTEXT_TOKENS = 262_144;
 export interface ModelVariables {
   /** Present while `SERVICE_MODEL_NAME` is set. */
   defined?: { provider: ProviderRecord; model: ModelRecord };
-  /** For `native` only, like `maxCompletionTokens`. */
+  /** Used by the `native` protocol only, like `maxCompletionTokens`. */
   temperature?: number;
   topP?: number;
   thinkingEffort?: string;
   thinkingKeep?: string;
-  /** Not validated: 0 or less sends no cap. */
+  /** Limit of an answer; not validated: with 0 or less, no limit is sent. */
   maxCompletionTokens?: number;
   /** A malformed variable disables the whole overlay. */
   problems: { message: string }[];

@@ -17,7 +17,7 @@ export interface EventFrame {
   sessionId: string;
   /** Milliseconds since the epoch. */
   time: number;
-  /** Its last members are the routing pair `agentId`, `sessionId`. */
+  /** The last members of a payload are the routing pair `agentId`, `sessionId`. */
   payload: Record<string, unknown>;
   epoch: string;
   volatile?: true;

@@ -9,7 +9,7 @@ import { areSettled, stampOf } from './stamps.ts';
 
 export interface EmbeddedRepository {
   top: string;
-  /** Its git directory, and the common directory of a linked work tree; also with links resolved. */
+  /** The git directory, and the common directory of a linked work tree; also with links resolved. */
   gitDirectories: string[];
 }
 

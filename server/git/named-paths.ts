@@ -1,6 +1,6 @@
 /**
- * The files that a command line in git's configuration may name. Read conservatively: as it is written, and as a shell
- * would pass its words on.
+ * The files that a command line in git's configuration may name. Read conservatively: verbatim, and with the words as a
+ * shell would pass them on.
  */
 import { join, normalize, resolve } from 'node:path';
 import { isInside } from '#server/files/paths.ts';

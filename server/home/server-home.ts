@@ -16,7 +16,7 @@ const LINKED = [TOKEN, CREDENTIALS, SESSIONS, ...SETTINGS];
 const SAME_LOOK_MS = 20;
 
 export interface HomePlaces {
-  /** With its links resolved. */
+  /** The home with its links resolved. */
   real: string;
   /** Targets of the entries that are links, by name in lower case. */
   links: ReadonlyMap<string, string>;

@@ -29,7 +29,7 @@ export interface OpenJournal {
   closedByFailure: JournalRecord[];
   /** Set while this process is the writer. */
   held: { lock: Lock; writer: JournalWriter } | undefined;
-  /** Why nothing can be appended any more; undefined while the log is writable. */
+  /** The reason why no record can be appended any more; undefined while the log is writable. */
   readOnly: ServiceError | undefined;
   closed: boolean;
   stream(): StreamIdentity;

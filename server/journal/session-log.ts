@@ -41,7 +41,7 @@ export interface SessionLog {
   assertNotHeld(): Promise<void>;
   /** Whether an operation without a record of its own runs. */
   readonly held: boolean;
-  /** Why nothing can be appended any more: a failed write, or a newer format (`persistence.failure`). */
+  /** The reason why no record can be appended any more: a failed write, or a newer format (`persistence.failure`). */
   readonly readOnly: ServiceError | undefined;
   /**
    * Makes this process the writer; required before the first `append`. Catches up with what another process wrote

@@ -12,7 +12,7 @@ export const SURELY_SHORT_UNITS = Math.floor(LONG_TEXT_BYTES / 3);
 export class BlobText {
   /** SHA-256 of its bytes, in hex. */
   readonly blob: string;
-  /** Its length in UTF-8. */
+  /** The text's length in UTF-8. */
   readonly bytes: number;
   /** The string of a text that was just stored, for the frame of its record. */
   readonly #held: string | undefined;

@@ -64,7 +64,7 @@ export interface ToolCallOptions {
   onProgress?(progress: Progress): void;
 }
 
-/** Why a connection was lost, in contrast to one that was closed here. */
+/** The reason of a lost connection, in contrast to one that was closed here. */
 export interface Lost {
   error: string;
   needsAuth: boolean;

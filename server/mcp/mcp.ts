@@ -60,7 +60,9 @@ export function createMcp(deps: McpDeps): Mcp {
     return { name, url: ready.url, transport: ready.transport, headers: ready.headers ?? {} };
   }
 
-  /** With the server's time-outs and stored grant. Throws `McpConnectError`; for a missing placeholder, too. */
+  /**
+   * Connects with the server's time-outs and stored grant. Throws `McpConnectError`, also for a missing placeholder.
+   */
   async function connect(
     name: string,
     config: McpServerConfig,

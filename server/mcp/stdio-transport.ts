@@ -26,7 +26,7 @@ const STOP_GRACE_MS = 5000;
 export interface StdioTransport extends Transport {
   /** The tail of the program's standard error. */
   errorOutput(): string;
-  /** Why the transport is over; undefined while it is open, and after a call of `close`. */
+  /** The reason why the transport closed; undefined while it is open, and after a call of `close`. */
   failure(): string | undefined;
 }
 

@@ -132,7 +132,7 @@ export interface ModelErrorFacts {
   statusCode?: number;
   requestId?: string;
   traceId?: string;
-  /** From `Retry-After`, milliseconds. */
+  /** The value of `Retry-After`, in milliseconds. */
   retryAfterMs?: number;
   /** The aspect of the request that was refused: a changed request may pass. */
   recovery?: 'request_too_large' | 'image_format' | 'structure';

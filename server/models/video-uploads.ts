@@ -71,7 +71,7 @@ export function createVideoUploads({ client, documents }: VideoUploadsDeps): Vid
     },
     async knows(model, id) {
       if (!uploadsVideo(model)) return false;
-      // An unreadable document counts as missing.
+      // An unreadable document is treated as missing.
       const known = await idAt(keyOf(model, 'id', id)).catch(() => undefined);
       return known !== undefined;
     },

@@ -2,7 +2,7 @@
 
 export interface Timeouts {
   connectMs: number;
-  /** From the sent request to the first byte of the response; 0: no limit. */
+  /** Time limit from the sent request to the first byte of the response; 0: no limit. */
   firstByteMs: number;
   /** Between two bytes of the response; 0: no limit. */
   idleMs: number;

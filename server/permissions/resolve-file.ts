@@ -1,4 +1,4 @@
-/** Resolves paths of tools that read or write files: files with secrets are refused before a person is asked. */
+/** Resolves paths of tools that read or write files: files with secrets are refused before an approval is requested. */
 import { PathError } from '#server/files/paths.ts';
 import { resolveTarget } from '#server/runtime/path-policy.ts';
 import type { Reach, Target } from '#server/runtime/path-policy.ts';

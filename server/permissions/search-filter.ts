@@ -12,7 +12,7 @@ import { findServerFiles } from './server-files.ts';
 
 const vcsNames = new Set(VCS_DIRECTORIES);
 
-/** For a path below `cwd`, only its segments below `cwd` are checked. */
+/** Whether a path may be searched. For a path below `cwd`, only its segments below `cwd` are checked. */
 function inVersionControl(path: string, cwd: string): boolean {
   const counted = isInside(path, cwd) ? relative(cwd, path) : path;
   return counted.split(sep).some((segment) => vcsNames.has(segment));

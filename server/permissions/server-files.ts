@@ -18,7 +18,7 @@ export interface ServerFiles {
   isOwn(path: string): boolean;
 }
 
-/** Without `sessionDir` no session's files are accessible. */
+/** Paths that the access depends on. Without `sessionDir` no session's files are accessible. */
 type Places = Pick<ToolEnvironment, 'home' | 'ancestorDirs'> & Partial<Pick<ToolEnvironment, 'sessionDir'>>;
 
 /** The part of the session's folder that belongs to its agents; journal, state and lock next to it record approvals. */

@@ -74,7 +74,7 @@ export interface TaskStop {
   silent?: boolean;
 }
 
-/** Why the signal of a task was aborted; undefined before that. */
+/** The reason for which the signal of a task was aborted; undefined before that. */
 export const stopOf = ({ reason }: Pick<AbortSignal, 'reason'>): TaskStop | undefined => reason;
 
 /** How the call that started a task stopped waiting. */

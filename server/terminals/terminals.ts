@@ -15,7 +15,7 @@ import { startTerminal, type Terminal } from './terminal.ts';
 export interface TerminalSession {
   id: string;
   workspaceId: string;
-  /** Its work directory, absolute. */
+  /** The terminal's work directory, absolute. */
   cwd: string;
   /** Additional directories of the workspace. */
   additionalDirs: () => Promise<readonly string[]>;

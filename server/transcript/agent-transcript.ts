@@ -26,13 +26,13 @@ export interface Entered {
    */
   at: number;
   takenAt?: number;
-  /** Its text as the step contains it. */
+  /** The text of the step. */
   text?: string | object;
 }
 
 /** A message at which an undo may cut. */
 export interface CutPoint {
-  /** Its index in the agent's context. */
+  /** The index in the agent's context. */
   index: number;
   /** Number of the first record of its part of the transcript. */
   at: number;

@@ -13,7 +13,7 @@ import type { HeldOp } from './reducer/state.ts';
 
 export interface TranscriptFold {
   readonly sessionId: string;
-  /** By id; an agent without records has no entry. */
+  /** Transcripts by agent id; an agent without records has no entry. */
   readonly agents: Map<string, AgentTranscript>;
   /** Main first, then in the order of creation. */
   readonly roster: Map<string, RosterEntry>;

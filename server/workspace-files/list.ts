@@ -56,7 +56,7 @@ interface Lister {
 interface LevelLister {
   /** Called in the order of the directories, up to `WIDTH` concurrently. */
   list(index: number): Promise<DirectoryList | undefined>;
-  /** To be awaited before the directory above is closed. */
+  /** Must be awaited before the parent directory is closed. */
   end(): Promise<void>;
 }
 

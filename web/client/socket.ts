@@ -126,7 +126,7 @@ export function createSocket(options: SocketOptions): Socket {
     waiters.clear();
   }
 
-  /** The token of the connection was replaced: another attempt with it would count as a guess. */
+  /** The token of the connection was replaced: the server would treat another attempt with it as a guess. */
   function revoked(current: SocketLike, token: string | undefined) {
     if (socket !== current) return;
     release();

@@ -77,7 +77,7 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
     meanwhile = undefined;
   }
 
-  /** For an agent that has not started: no event contains its settings. */
+  /** Reads the settings of an agent that has not started, because no event contains them. */
   async function refreshStatus() {
     try {
       status.value = await rest.status(id);

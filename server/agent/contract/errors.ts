@@ -26,7 +26,7 @@ export class EngineError extends Error {
   }
 }
 
-/** Why a turn was cancelled; the reason of its abort signal. */
+/** The cause of a cancelled turn; the reason of its abort signal. */
 export class TurnAborted extends Error {
   override readonly name = 'TurnAborted';
   /** `user`: a person interrupted it; `server`: an archive or a stop, with a message for clients. */

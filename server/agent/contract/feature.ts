@@ -30,9 +30,11 @@ export interface Feature<Live extends LiveFeature = LiveFeature> extends Transcr
   /** Whether the configuration switches it off, so that no session is loaded for it after a start. */
   disabled?(config: EffectiveConfig): boolean;
   readonly projection?: FeatureProjection;
-  /** Its members of a session's snapshot, from the fold only, so that sessions that are not loaded have them. */
+  /**
+   * The feature's members of a session's snapshot, from the fold only, so that sessions that are not loaded have them.
+   */
   snapshot?(state: LogState): Partial<Snapshot>;
-  /** Its members of a session's status, from `defaults` before an agent's first use. */
+  /** The feature's members of a session's status, from `defaults` before an agent's first use. */
   status?(state: LogState, defaults: AgentDefaults): Partial<SessionStatus>;
   /** Handlers of its request frames, which are declared in `requestFrames` like those of other domains. */
   frames?(use: UseSession): readonly FrameHandler[];
@@ -66,7 +68,7 @@ export interface LiveFeature {
   beforeToolCall?(agent: AgentContext, call: GuardedCall): Promise<string | undefined> | string | undefined;
   /** Called when an agent is first used in this process, for this change; returns records of its creation. */
   onAgentCreated?(agent: AgentContext, change: AgentChange): Draft[];
-  /** Its members of the agent's status that are published after the agent was created. */
+  /** The feature's members of the agent's status that are published after the agent was created. */
   statusFields?(agent: AgentContext): StatusFacts;
   /**
    * Applies its members of a profile update to the main agent, after the features that precede it; claims the session

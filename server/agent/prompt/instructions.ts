@@ -52,7 +52,7 @@ interface SeenFile {
   path: string;
   mtimeMs: number;
   size: number;
-  /** Its directory, if the file is ignored because of its owner. */
+  /** The directory of a file that is ignored because of its owner. */
   ignoredIn?: string;
   /** A pipe, a device or a socket: opening some of them has side effects, so they are not opened. */
   special?: true;

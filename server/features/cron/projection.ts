@@ -9,7 +9,7 @@ export type KnownCronJob = Stored<CronJob> & {
   lastFiredAt?: number;
 };
 
-/** By id, in the order of their creation. */
+/** Jobs by id, in the order of their creation. */
 type CronTable = Map<string, KnownCronJob>;
 
 function setLastFired(table: CronTable, id: string, lastFiredAt: number): void {

@@ -4,7 +4,7 @@ import type { EffectiveConfig } from '#server/config/effective.ts';
 const DEFAULT_POLL_MS = 1000;
 
 export interface CronSettings {
-  /** No tools are offered, and no job fires. */
+  /** Whether jobs are disabled: no tools are offered, and no job fires. */
   disabled: boolean;
   /** Whether each job is offset by its jitter. */
   jitter: boolean;

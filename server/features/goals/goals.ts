@@ -32,7 +32,7 @@ function open(session: SessionContext): LiveFeature {
   const work = createGoalWork(session);
   const { state } = work;
 
-  /** Why no more tools run in this step; undefined if they may. */
+  /** The reason why no more tools run in this step; undefined if they may. */
   function veto({ id }: AgentContext, turnId: number): string | undefined {
     const { lastStep } = work;
     if (id !== MAIN_AGENT || lastStep?.turnId !== turnId) return undefined;

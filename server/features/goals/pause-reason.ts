@@ -1,4 +1,4 @@
-/** Why a goal is paused after a turn that failed or was interrupted, by the class of the error. */
+/** The reason for which a goal is paused after a failed or interrupted turn, by the class of the error. */
 
 export const INTERRUPTED = 'Paused after interruption';
 

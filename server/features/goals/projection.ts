@@ -22,7 +22,7 @@ export interface GoalState {
 
 /** The state that an undo reverts: not the goal, but the model's knowledge of it. */
 interface ToldOfGoal {
-  /** There was a goal, so its reminder was sent or due. */
+  /** Whether there was a goal, so that its reminder was sent or due. */
   known: boolean;
   cancelUntold: boolean;
   cancelled: number;

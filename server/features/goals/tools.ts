@@ -17,7 +17,7 @@ export interface NewGoal {
 export interface GoalActions {
   goal(): Goal | undefined;
   mode(): PermissionMode;
-  /** Why a new goal cannot be set now; undefined if it can. */
+  /** The reason why a new goal cannot be set now; undefined if it can. */
   refusal(wanted: NewGoal): string | undefined;
   /** Creates the goal after the approval, in the permission mode that was chosen with it. */
   create(wanted: NewGoal, context: RunContext): Promise<ToolResult>;

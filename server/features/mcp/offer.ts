@@ -4,7 +4,7 @@ import type { Tool } from '#server/tools/tool.ts';
 
 export interface Offer {
   tools: readonly Tool[];
-  /** By server: names of its tools that an earlier server has. */
+  /** Names of tools that an earlier server has, by server. */
   collisions: ReadonlyMap<string, readonly string[]>;
 }
 

@@ -51,7 +51,7 @@ async function cutOut(
   }
 }
 
-/** Why it cannot be shown; undefined if it can. */
+/** The reason why the model cannot receive it; undefined if it can. */
 function problemOf({ original, smaller, obstacle }: Fitted, path: string, exact: boolean): string | undefined {
   if (obstacle === 'damaged') return `${path} is damaged: it cannot be decoded as ${original.type}.`;
   if (obstacle === 'too large') {

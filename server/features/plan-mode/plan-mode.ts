@@ -22,7 +22,7 @@ const PLANNED_FOR =
 const writesFile = ({ accesses }: PreparedCall) =>
   accesses.some((access) => access.kind === 'file' && access.mode !== 'read');
 
-/** The effects of the call: a declared write counts as `workspace`, whatever the tool declares for all its calls. */
+/** The effects of the call: a declared write is treated as `workspace`, regardless of the tool's declaration. */
 const effectsOf = ({ tool, prepared }: GuardedCall): ToolEffects =>
   tool.effects !== 'outside' && writesFile(prepared) ? 'workspace' : tool.effects;
 

@@ -29,7 +29,7 @@ export interface PlanState {
 }
 
 interface Plans {
-  /** By agent that has planned; states are replaced, never mutated. */
+  /** States of the agents that have planned, by id; they are replaced, never mutated. */
   agents: Map<string, PlanState>;
   /** Highest version number, by agent and plan. An undo does not revert it. */
   versions: Map<string, number>;

@@ -21,7 +21,7 @@ export function allowedProfiles(session: SessionContext, callerId: string): Prof
   return new Map([...session.services.profiles(session)].filter(([, profile]) => may(profile)));
 }
 
-/** Why the caller cannot resume this agent; undefined if it can. */
+/** The reason why the caller cannot resume this agent; undefined if it can. */
 export function resumeProblem({ log }: SessionContext, callerId: string, agentId: string): string | undefined {
   const { status, activity } = log.state;
   const birth = status.agents.get(agentId)?.birth;

@@ -10,7 +10,7 @@ export type ForegroundRun = Omit<SnapshotSubagent, 'session_id'>;
 export interface ForegroundRuns {
   /** Number of processes that have run the main agent. */
   lives: number;
-  /** By agent id, in start order. */
+  /** Subagents by agent id, in start order. */
   runs: Map<string, ForegroundRun>;
 }
 

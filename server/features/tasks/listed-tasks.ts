@@ -17,7 +17,7 @@ export interface ListedTask {
   output(maxBytes: number): Promise<string | undefined>;
   /** Path of the complete output. */
   path?: string;
-  /** For a command that was lost with its server: kills its process if it still runs, and returns whether it did. */
+  /** Kills the process of a command that was lost with its server, if it still runs; returns whether it did. */
   endLost?(): Promise<boolean>;
 }
 

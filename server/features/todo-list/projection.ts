@@ -18,7 +18,7 @@ export const TODO_REMINDER = 'todo_list_reminder';
 
 const empty: TodoListState = { todos: [], answersSinceWrite: 0, answersSinceReminder: 0 };
 
-/** By agent id. States are replaced, never changed. */
+/** Lists by agent id; they are replaced, never mutated. */
 type TodoLists = Map<string, TodoListState>;
 
 export const todoLists = defineFeatureProjection<TodoLists, TodoListState>({

@@ -73,7 +73,7 @@ export interface ContextState {
 }
 
 export interface Contexts {
-  /** By agent id. */
+  /** Contexts by agent id. */
   agents: Map<string, ContextState>;
   /** Queried for checkpoints at undo anchors. */
   features: FeatureFolds;

@@ -8,7 +8,7 @@ export interface AgentCounters {
 }
 
 export interface CountersState {
-  /** Every agent that ever lived in the session. */
+  /** All agents that were ever created in the session. */
   agents: Map<string, AgentCounters>;
   /** Hashes of `agent.tools` and `mcp.tools` already written. */
   toolHashes: Set<string>;

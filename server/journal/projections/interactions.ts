@@ -22,7 +22,7 @@ export interface InteractionsState {
   /** Oldest first, by id. */
   approvals: Map<string, PendingApproval>;
   questions: Map<string, PendingQuestion>;
-  /** By id, oldest first; approvals and questions together. */
+  /** Outcomes of ended approvals and questions by id, oldest first. */
   ended: Map<string, 'resolved' | 'expired'>;
 }
 

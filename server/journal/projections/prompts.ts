@@ -25,7 +25,7 @@ export interface AgentPrompts {
   entering: Stored<ContextMessage>[];
 }
 
-/** By agent id. */
+/** Prompts by agent id. */
 export type PromptsState = Map<string, AgentPrompts>;
 
 function promptsOf(state: PromptsState, agent: string): AgentPrompts {

@@ -9,7 +9,7 @@ export interface AgentUsage {
   currentTurn: TokenUsage;
 }
 
-/** By agent id; an agent without requests has no entry. */
+/** Usage by agent id; an agent without requests has no entry. */
 export type UsageState = Map<string, AgentUsage>;
 
 export const noUsage = (): TokenUsage => ({ inputOther: 0, output: 0, inputCacheRead: 0, inputCacheCreation: 0 });

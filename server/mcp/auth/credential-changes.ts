@@ -6,7 +6,7 @@ import type { Documents } from '#server/storage/documents.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import { credentialSchemas, documentKey, type Kind, type Stored } from './credentials.ts';
 
-/** Longer than the request of another process's renewal, which runs under the lock. */
+/** Wait for the lock: longer than the renewal request of another process, which runs under it. */
 const MAX_WAIT_MS = 35_000;
 
 /** Writes the documents of one credential. */

@@ -80,7 +80,7 @@ export function createGrants({ store, change, resourceOf, fetch, network, clock,
   const listeners = new Set<(change: GrantChange) => void>();
   const renewals = new Map<string, { outcome: Promise<Tokens | undefined>; cancel: AbortController }>();
   const timers = new Map<string, () => void>();
-  /** By id, the access token that the server has refused. */
+  /** The access tokens that the server has refused, by grant id. */
   const refused = new Map<string, string>();
   const ended = new AbortController();
 

@@ -2,7 +2,7 @@
 import { childEnvironment } from '#server/processes/child-environment.ts';
 import { PLACEHOLDER, type McpServerConfig } from '#schema/mcp-server.ts';
 
-/** Secrets of this server count as unset. Throws for a variable that is unset and has no default. */
+/** Secrets of this server are treated as unset. Throws for a variable that is unset and has no default. */
 function expandText(text: string, variables: NodeJS.ProcessEnv): string {
   return text.replace(PLACEHOLDER, (_all, name: string, fallback: string | undefined) => {
     const value = variables[name];

@@ -44,7 +44,7 @@ export function layersOf(home: string, project?: McpProject): Layer[] {
     { path: shared, mutable: false, base: project.top, needsTrust: [...new Set([project.root, project.top])] },
     { path: join(project.root, PROJECT_FOLDER, 'mcp.json'), mutable: false, needsTrust: [project.root] },
   ];
-  // A home may be the `.service-code` folder of the directory above it; its file counts as the user's then.
+  // A home may be the `.service-code` folder of the directory above it; its file is treated as the user's then.
   return layers.filter((layer) => layer === user || layer.path !== user.path);
 }
 

@@ -21,7 +21,7 @@ export interface ServerFile {
 const unreadable = (path: string, reason: string) =>
   new ServiceError('validation.failed', `Invalid MCP server config in ${path}: ${reason}`);
 
-/** Where the parser stopped. The parser's message quotes the text, which may contain a secret. */
+/** The position of the parser's error. The parser's message quotes the text, which may contain a secret. */
 function place(error: unknown, text: string): string {
   if (error instanceof JsonTooDeep) return 'the text is nested too deeply';
   const position = /at position (\d+)/.exec(errorMessage(error))?.[1];

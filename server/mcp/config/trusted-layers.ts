@@ -22,7 +22,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Separates the layers whose directories are all trusted. A trust that cannot be read counts as none. */
+/** Separates the layers whose directories are all trusted. An unreadable trust is treated as none. */
 export async function trustedLayers(layers: readonly Layer[], { trusted, log }: TrustDeps): Promise<TrustedLayers> {
   const isTrusted = (directory: string) =>
     trusted(directory).catch((error: unknown) => {

@@ -25,7 +25,7 @@ export type SlotState =
   | { state: 'revoked' }
   | { state: 'valid'; refreshable: boolean; /** Unix seconds, 0 = unknown. */ expiresAt: number };
 
-/** Reads the slot of a key; an unreadable document or an invalid key counts as missing. */
+/** Reads the slot of a key; an unreadable document or an invalid key is treated as missing. */
 export async function readSlot(documents: Documents, key: string): Promise<SlotState> {
   const name = slotName(key);
   if (name === undefined) return { state: 'missing' };

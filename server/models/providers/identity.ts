@@ -51,7 +51,7 @@ export async function createIdentity({ documents, log }: IdentityDeps): Promise<
 }
 
 async function readDeviceId(documents: Documents, log: Logger): Promise<string> {
-  // An unreadable id counts as missing.
+  // An unreadable id is treated as missing.
   const stored = (await documents.getText(DEVICE_ID).catch(() => undefined))?.trim();
   if (stored) return stored;
   const made = randomUUID();

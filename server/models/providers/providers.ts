@@ -19,16 +19,21 @@ import { tableText, WIRE_TYPES, wireTypeOf } from './wire-types.ts';
 export interface Providers {
   /** In file order, no keys. */
   list(): Promise<ProviderItem[]>;
-  /** With the stored key. Throws `provider.not_found`. */
+  /** Returns a provider with its stored key. Throws `provider.not_found`. */
   get(id: string): Promise<ProviderDetail>;
-  /** Throws `provider.already_exists`, `validation.failed` for an alias of another provider, `persistence.failure`. */
+  /**
+   * Adds a provider. Throws `provider.already_exists`, `validation.failed` for an alias of another provider,
+   * `persistence.failure`.
+   */
   create(form: CreateProvider, by?: Caller): Promise<ProviderItem>;
   /**
-   * Throws `provider.not_found`, `provider.oauth_managed`, `provider.already_exists`, `validation.failed` for an alias
-   * of another provider, `persistence.failure`.
+   * Replaces or renames a provider. Throws `provider.not_found`, `provider.oauth_managed`, `provider.already_exists`,
+   * `validation.failed` for an alias of another provider, `persistence.failure`.
    */
   replace(id: string, form: ReplaceProvider, by?: Caller): Promise<ProviderItem>;
-  /** Throws `provider.not_found`, `provider.oauth_managed`, `persistence.failure`. */
+  /**
+   * Deletes a provider and its models. Throws `provider.not_found`, `provider.oauth_managed`, `persistence.failure`.
+   */
   remove(id: string, by?: Caller): Promise<void>;
   models(): ModelItem[];
   /** Throws `model.not_found`, `validation.failed` for a record that cannot be used, `persistence.failure`. */
@@ -135,7 +140,7 @@ function globalDefault(id: string, effective: EffectiveConfig): string | undefin
   return aliasesOf(id, effective).includes(alias) ? alias : undefined;
 }
 
-/** No look at credentials, type or context size. */
+/** Does not check credentials, type or context size. */
 function modelsReady(effective: EffectiveConfig): boolean {
   const record = own(effective.models, effective.defaultModel?.trim() ?? '');
   if (!record) return false;

@@ -2,22 +2,22 @@
  * Client-side replica of one session's transcripts: the state of each followed agent, kept up to date over a socket
  * without gaps or duplicates. Independent of DOM, frameworks and Node.
  *
- *     const at = `sessions/${id}/transcript`;
- *     const feed = createTranscriptFeed({
- *       sessionId: id,
- *       link: {
- *         page: (agent_id, query) => rest.request('GET', at, { query: { agent_id, ...query } }),
- *         ops: (agent_id, since_seq) => rest.request('GET', `${at}/ops`, { query: { agent_id, since_seq } }),
- *         subscribe: (payload) => socket.request('subscribe_v2', payload),
- *       },
- *       listener: { changed: (agentId, state) => render(agentId, state), failed: (error) => show(error) },
- *     });
- *     await feed.follow({ '*': 'turn', main: 'delta' });
+ * const at = `sessions/${id}/transcript`;
+ * const feed = createTranscriptFeed({
+ * sessionId: id,
+ * link: {
+ * page: (agent_id, query) => rest.request('GET', at, { query: { agent_id, ...query } }),
+ * ops: (agent_id, since_seq) => rest.request('GET', `${at}/ops`, { query: { agent_id, since_seq } }),
+ * subscribe: (payload) => socket.request('subscribe_v2', payload),
+ * },
+ * listener: { changed: (agentId, state) => render(agentId, state), failed: (error) => show(error) },
+ * });
+ * await feed.follow({ '*': 'turn', main: 'delta' });
  *
- * The owner of the socket forwards its frames: each `transcript.reset` and `transcript.ops` of the session to `frame`, a
- * `resync_required` of it to `resync`, and each new socket, after it has opened, to `connected`. `older` pages back. To
- * open a subagent, follow again with a higher grade for it; to close it, with a lower one. A state is mutated; the parts
- * that change (a turn's header, a step's, a frame, an entity) are replaced.
+ * The owner of the socket forwards its frames: each `transcript.reset` and `transcript.ops` of the session to `frame`,
+ * a `resync_required` of it to `resync`, and each new socket, after it has opened, to `connected`. `older` pages back.
+ * To open a subagent, follow again with a higher grade for it; to close it, with a lower one. A state is mutated; the
+ * parts that change (a turn's header, a step's, a frame, an entity) are replaced.
  */
 import type { Grade } from '#schema/transcript-frames.ts';
 import type { TranscriptPage } from '#schema/transcript.ts';
@@ -84,7 +84,7 @@ interface Copy {
   mark: number | undefined;
   /** Frames that wait for a running read. */
   held: (TranscriptReset | TranscriptBatch)[] | undefined;
-  /** Its batches have a gap, so only a page repairs it. */
+  /** Whether its batches have a gap, so that only a page repairs it. */
   damaged: boolean;
   /** Incremented by each change that makes a requested page of older turns stale. */
   cuts: number;

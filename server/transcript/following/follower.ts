@@ -16,7 +16,7 @@ export type Baseline = AsyncIterable<Outgoing>;
 
 export interface Follower {
   grades: Grades;
-  /** By agent: number of the last batch in its baseline. No frames are sent of an agent without an entry. */
+  /** Numbers of the last batch in the baseline, by agent. No frames are sent for an agent without an entry. */
   readonly marks: Map<string, number>;
   readonly companion: Companion;
   /** Sends baselines in order, then the held batches. Resolves when all of it is queued or cancelled. */

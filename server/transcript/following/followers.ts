@@ -33,7 +33,7 @@ export interface TranscriptFollowersDeps {
 }
 
 interface Following {
-  /** By connection. */
+  /** Followers by connection. */
   followers: Map<string, Follower>;
   feed: Feed | undefined;
 }

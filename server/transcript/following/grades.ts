@@ -3,7 +3,7 @@ import type { Grade } from '#schema/transcript-frames.ts';
 import type { TranscriptOp } from '#schema/transcript-ops.ts';
 import type { HeldOp } from '../reducer/state.ts';
 
-/** By agent; `*` is for agents without an entry. */
+/** Grades by agent; `*` is for agents without an entry. */
 export type Grades = ReadonlyMap<string, Grade>;
 
 const ANY = '*';

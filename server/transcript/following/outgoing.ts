@@ -28,7 +28,7 @@ function encoded({ sessionId, time, position }: Stamp, payload: TranscriptReset 
 }
 
 export function outgoingBatch(stamp: Stamp, agentId: string, seq: number, ops: readonly TranscriptOp[]): Outgoing {
-  /** By the number of operations: a higher grade admits a superset of a lower one. */
+  /** Encoded frames by number of operations: a higher grade admits a superset of a lower one. */
   const texts = new Map<number, Buffer>();
   return {
     agentId,

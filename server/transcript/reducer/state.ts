@@ -41,7 +41,7 @@ type HeldEntities = { [K in keyof Entities]: Held<Entities[K]> };
 interface StateOf<E extends HeldEntities> {
   /** Turns ascend by ordinal; other items are at the position where they occurred. */
   items: E['item'][];
-  /** By id, in the order of creation, like the following maps. */
+  /** Entries by id, in the order of creation, like the following maps. */
   tasks: Map<string, E['task']>;
   interactions: Map<string, E['interaction']>;
   attachments: Map<string, E['attachment']>;

@@ -28,7 +28,7 @@ function started(agent: AgentTranscript, record: EventRecord<'turn.started'>, t:
   return ops;
 }
 
-/** Why a turn ended that its user, or the stop of a server, interrupted. */
+/** The outcome of a turn that its user, or the stop of a server, interrupted. */
 function interruption({ interruptReason, x }: EventRecord<'turn.ended'>): string | undefined {
   if (x?.cause === 'server_stopped') return 'server_stopped';
   return interruptReason === 'user_cancelled' ? 'user_cancelled' : undefined;

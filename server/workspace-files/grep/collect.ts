@@ -14,7 +14,7 @@ export type GrepLimits = Pick<
 
 export interface FoundLine {
   number: number;
-  /** Without its line end; a line above the limit has at least one byte more than the limit. */
+  /** The line without its line end; a line above the limit has at least one byte more than the limit. */
   text: string;
   /** Column of the first match, in UTF-16 units from 1; undefined for a line of context. */
   col: number | undefined;

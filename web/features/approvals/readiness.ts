@@ -1,4 +1,4 @@
-/** When a card that requests consent accepts an answer. */
+/** Decides when a card that requests consent accepts an answer. */
 import {
   computed,
   onBeforeUnmount,

@@ -27,7 +27,7 @@ export function withOther(item: Item, choice: Choice, other: boolean): Choice {
   return { ...choice, other, options: other && !item.multi_select ? [] : choice.options };
 }
 
-/** Options in the displayed order; a blank text counts as none. */
+/** Options in the displayed order; a blank text is ignored. */
 export function answerOf(item: Item, choice: Choice): Answer {
   const option_ids = item.options.map(({ id }) => id).filter((id) => choice.options.includes(id));
   const text = choice.other ? choice.text.trim() : '';

@@ -6,7 +6,7 @@ import type { ToolFrame } from '../../state/timeline.ts';
 
 export interface Subagent {
   id: string;
-  /** Its profile. */
+  /** The subagent's profile. */
   profile: string;
   description: string;
   state: 'running' | 'done' | 'failed';

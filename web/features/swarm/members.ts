@@ -7,7 +7,7 @@ export type MemberState = 'to come' | 'running' | 'waiting' | 'done' | 'failed' 
 export interface SwarmMember {
   /** Undefined until it has started. */
   agentId: string | undefined;
-  /** Its item, or that it is resumed. */
+  /** The member's item, or a note that it is resumed. */
   name: string;
   state: MemberState;
   /** The reason of a wait or a failure. */

@@ -12,7 +12,7 @@ export interface ShownFile {
 
 export const shownFile = shallowRef<ShownFile>();
 
-/** Also opens the panel. */
+/** Displays a file, and opens the panel. */
 export function showFile(file: ShownFile): void {
   shownFile.value = file;
   useOpenPanel().value = FILES_PANEL;

@@ -22,7 +22,7 @@ export default defineRawEndpoint({
         if (!(error instanceof ServiceError) || error.name !== 'session.not_found') throw error;
         throw new ServiceError('session.not_found', 'session not found');
       });
-    // A prompt that names it may still be on its way in.
+    // The prompt that references it may still be in progress.
     const found = kept ?? (await app.uploads.open(file_id));
     if (!found) throw new ServiceError('file.not_found', 'file not found');
     return sendMedia(event.node.req, found, `${session_id}-${file_id}-${found.size}`);

@@ -9,7 +9,7 @@ import { FILE_HEADERS, sendOpened } from '#utils/http/send-opened.ts';
 
 const TAIL = ':download';
 
-/** The path comes with its tail, whatever that is. */
+/** The path includes its tail, of any form. */
 function withoutTail(path: string): string {
   if (!path.endsWith(TAIL)) {
     const message = `unsupported action: ${path}`;
