@@ -1,4 +1,4 @@
-/** The composition root: builds every service once, in dependency order. The only file that knows them all. */
+/** The composition root: builds every service once, in dependency order. The only file that imports all of them. */
 import { join } from 'node:path';
 import { createAgentDefaults } from '#server/agent/binding/defaults.ts';
 import { createBan } from '#server/auth/ban.ts';
@@ -77,7 +77,7 @@ export interface App {
   readonly bind: BindFacts;
   /** The server log and the engine's log files. */
   readonly log: Logger;
-  /** The server log alone, for what is too much for the files. */
+  /** Only the server log, for lines that are too many for the log files. */
   readonly accessLog: Logger;
   readonly guard: Guard;
   readonly policies: Policies;
@@ -166,7 +166,10 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   if (demo) opened.add(demo);
 
   const registered = registerInstance({ home, serverId, host, port, version, startedAt, log: homeLog });
-  /** The configuration is read while the server is being registered, whose lease-holder the lock needs. */
+  /**
+   * Lock of the configuration. The file is read while the server is still being registered, which creates the lock's
+   * lease holder.
+   */
   const configLock: ChangeLock<ConfigWriter> = {
     async hold(work) {
       const { holder } = await registered;
@@ -188,7 +191,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     }).then(opened.add),
     createIdentity({ documents, log: homeLog }),
   ] as const;
-  // When one fails, what the others open is to be closed, too.
+  // If one fails, the resources that the others open must be closed, too.
   await Promise.allSettled(opening);
   const [instance, globalStream, config, identity] = await Promise.all(opening);
   const { holder } = instance;
@@ -223,7 +226,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       const row = index.get(id);
       return row && join(sessionsDir, row.workspaceId, row.id);
     } catch {
-      // No index, no folder; the home's file has the line.
+      // Without the index the folder is unknown; the line is still written to the home's log file.
       return undefined;
     }
   });
@@ -358,7 +361,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     services: loadServices,
     resources: [{ holds: (id) => bus.followers(id) > 0 }, watches, terminals],
     lookAtTrust(root) {
-      // Only for the comparison with the last look: who goes by the trust asks again.
+      // Only compared with the previous read, to detect changes; decisions read the trust again.
       void Promise.all([trusted(root), rootOf(root).then(trusted)]).catch((error: unknown) =>
         log.warn('the trust of a directory cannot be looked at', { root, err: error }),
       );
@@ -391,7 +394,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     ...(options.bypassAuth ? {} : { auth: credentials }),
     log,
   });
-  // Closed last opened first: clients see their turns end before their sockets go.
+  // Closed in reverse order: clients receive the ends of their turns before their sockets are closed.
   opened.add(gateway);
   if (!options.bypassAuth) {
     opened.add(await createRevocation({ token, credentials, connections: gateway, log }));
@@ -440,7 +443,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     token: async () => (options.bypassAuth ? undefined : token.current()),
     async listening(boundPort) {
       await instance.bound(boundPort);
-      // In the background: the first answer does not wait for the index.
+      // In the background, so that the first reply does not wait for the index.
       sessions.startBackground();
       uploads.startSweep();
       mcpAuth.start().catch((error: unknown) => log.warn('MCP grants could not be looked at', { err: error }));

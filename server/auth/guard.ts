@@ -23,7 +23,7 @@ export interface RequestFacts {
   authorization: string | undefined;
   /** `Access-Control-Request-Headers` of a preflight. */
   requestedHeaders: string | undefined;
-  /** TCP peer; forwarded headers do not count. */
+  /** Address of the TCP peer; forwarded headers are ignored. */
   remoteAddress: string | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface Verdict {
   headers: Record<string, string>;
   /** Whether the request carried a valid token and needed one. */
   authorized?: true;
-  /** `status` where it is not that of the error's kind. */
+  /** `status` if it differs from the one of the error's catalogue entry. */
   refusal?: { error: ErrorName; message: string; status?: number };
 }
 
@@ -64,7 +64,7 @@ export interface Guard {
   upgrade(facts: UpgradeFacts): Promise<UpgradeVerdict>;
 }
 
-/** The token of an `Authorization` header: exactly `Bearer`, one space, something. */
+/** Returns the token of an `Authorization` header, which must be `Bearer`, one space and the token. */
 function bearerToken(authorization: string | undefined): string | undefined {
   const scheme = 'Bearer ';
   if (!authorization?.startsWith(scheme)) return undefined;
@@ -72,7 +72,7 @@ function bearerToken(authorization: string | undefined): string | undefined {
   return token === '' || token.startsWith(' ') ? undefined : token;
 }
 
-/** The offered subprotocol that carries a token, to be echoed verbatim; undefined when none does. */
+/** Returns the offered subprotocol that contains a token, to be echoed verbatim; undefined if none does. */
 export function bearerSubprotocol(offered: Iterable<string>): string | undefined {
   for (const entry of offered) {
     const name = entry.trim();
@@ -81,7 +81,7 @@ export function bearerSubprotocol(offered: Iterable<string>): string | undefined
   return undefined;
 }
 
-/** The token or password that an upgrade carries: in `Authorization`, else in the subprotocol. */
+/** Returns the token or password of an upgrade: from `Authorization`, else from the subprotocol. */
 export function offeredSecret({
   authorization,
   protocols,
@@ -90,10 +90,10 @@ export function offeredSecret({
   return bearerToken(authorization) ?? (subprotocol || undefined);
 }
 
-/** Two reasons for a token, either of which suffices: an error in one is not an open door. */
+/** Whether a request needs a token. Two independent conditions, so that an error in one of them exposes no endpoint. */
 function needsToken({ method, matchesEndpoint }: RequestFacts, { decoded, segments }: Target): boolean {
   if (method === 'OPTIONS') return false;
-  // Three segments: none of them holds an encoded slash, so no other endpoint has this decoded path.
+  // With three segments none contains an encoded slash, so no other endpoint has this decoded path.
   if (method === 'GET' && decoded === '/api/v1/healthz' && segments.length === 3) return false;
   const isBelowApi = decoded.startsWith('/api/') || (segments[0] === 'api' && segments.length > 1);
   return matchesEndpoint || isBelowApi || decoded === '/openapi.json' || decoded === '/asyncapi.json';
@@ -107,15 +107,18 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: Gu
     credentials ? originAllowed(origin, host, listedOrigins) : isOwnOrigin(origin, host, listedOrigins);
 
   /**
-   * Whether a page of another site causes a request that nothing but its origin could stop. Navigations, images and
-   * scripts carry no `Origin`; a listed origin always sends one.
+   * Whether a page of another site caused a request that only its origin could reveal. Navigations, images and scripts
+   * carry no `Origin`; a listed origin always sends one.
    */
   const isForeign = (fetchSite: string | undefined, origin: string | undefined): boolean =>
     !credentials &&
     (fetchSite === 'cross-site' || fetchSite === 'same-site') &&
     !(origin !== undefined && listedOrigins.has(origin));
 
-  /** The check of credentials takes time: a ban that other requests have caused meanwhile applies to this one, too. */
+  /**
+   * Checks a token. The ban is checked after the asynchronous comparison, because other requests may have caused one
+   * meanwhile.
+   */
   async function checkToken(token: string | undefined, address: string | undefined): Promise<'pass' | 401 | 429> {
     if (!credentials) return 'pass';
     const accepted = token !== undefined && (await credentials.accepts(token));
@@ -139,14 +142,14 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: Gu
       const refusedByBan = () => refused('rate.limited', 'Too many failed auth attempts');
 
       if (banned(remoteAddress)) return refusedByBan();
-      // These two come before the CORS headers in the order of checks.
+      // These two checks precede the CORS headers.
       if (!target) return refused('validation.failed', 'Malformed URL', {}, 400);
       if (!hostAllowed(host)) {
         const shown = host || '<missing>';
         const advice = `allow this host with SERVICE_CODE_ALLOWED_HOSTS=${shown} or --allowed-host ${shown}`;
         return refused('host.not_allowed', `Invalid Host header: ${shown}; ${advice}.`, {});
       }
-      // Not left to CORS: a request that needs no preflight would have been carried out by then.
+      // CORS is not sufficient: a request without a preflight would already have been executed.
       if (!credentials && origin !== undefined && !allowed) {
         return refused('host.not_allowed', `Origin not allowed: ${origin}`, {});
       }

@@ -15,9 +15,12 @@ import { listen } from './listen.ts';
 import type { StartOptions } from './options.ts';
 import { writeRedirectPage, type RedirectPage } from './redirect-page.ts';
 
-/** After this long a stop cuts what is still open. */
+/** Time limit of a stop, after which open connections are cut. */
 const STOP_TIMEOUT_MS = 4000;
-/** A stop that is not complete after this long is cut where threads are blocked for as long again. */
+/**
+ * After this time a stop checks for blocked threads; if they stay blocked for the same time again, it does not wait
+ * longer.
+ */
 const BLOCKED_MS = 1000;
 const EXIT_SECOND_SIGNAL = 130;
 
@@ -39,11 +42,11 @@ function announce(options: StartOptions, urls: string[]): void {
   process.stdout.write(`\n  Service Code ${SERVER_VERSION} is ready\n\n${lines}\n\n  Press Ctrl+C to stop\n\n`);
 }
 
-/** Opens the access URL in the user's browser. Never rejects; where it fails the printed URL is what the user has. */
+/** Opens the access URL in the user's browser. Never rejects; on failure the user has the printed URL. */
 async function openBrowser(url: string, { options: { home, clock }, log }: App): Promise<RedirectPage | undefined> {
   let page: RedirectPage | undefined;
   try {
-    // Without credentials the address holds no secret.
+    // Without authentication the URL contains no secret.
     if (url.includes('#')) page = await writeRedirectPage(home, url, clock);
     const child = await openInBrowser(page?.url ?? url);
     child.on('error', (error) => log.debug('cannot open a browser', { err: error }));
@@ -80,25 +83,25 @@ async function close(app: App, server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   await app.close();
-  // The connections that are left wait for replies; they get the rest of the time.
+  // The remaining connections wait for replies, within the rest of the time limit.
   server.closeIdleConnections();
   await closed;
 }
 
-/** Resolves when a stop may take no longer: what waits for blocked threads would wait for all of its time. */
+/** Resolves at the end of a stop's time limit, or earlier if threads are blocked, because no wait would succeed. */
 async function timeIsOver(): Promise<void> {
   const time = delay(STOP_TIMEOUT_MS);
   await delay(BLOCKED_MS);
   if (!(await threadsBlocked(BLOCKED_MS))) await time;
 }
 
-/** Closes everything. What is still open after the time of a stop is cut. */
+/** Closes app and server; cuts the connections that are open after the time limit. */
 async function stop(app: App, server: Server): Promise<void> {
   await Promise.race([close(app, server), timeIsOver()]);
   server.closeAllConnections();
 }
 
-/** Returns what has to be called when the server stops. */
+/** Listens and prints the URLs; returns a function to be called when the server stops. */
 async function serve(app: App, server: Server, options: StartOptions): Promise<() => Promise<void>> {
   const warn = warner(options, app.log);
   const port = await listen(server, options.host, options.port, (busy) =>
@@ -110,7 +113,7 @@ async function serve(app: App, server: Server, options: StartOptions): Promise<(
   announce(options, urls);
   app.log.info('server started', { server_id: app.serverId, version: SERVER_VERSION, host: options.host, port });
   const unreadable = app.config.unreadable();
-  // The log has it already.
+  // Otherwise the server log contains it already.
   if (unreadable !== undefined && options.logLevel === 'silent') {
     process.stderr.write(`The configuration cannot be read and is not used: ${unreadable}.\n`);
   }
@@ -118,7 +121,7 @@ async function serve(app: App, server: Server, options: StartOptions): Promise<(
   return async () => (await opening)?.remove();
 }
 
-/** Listens, says where, and resolves once everything is closed. Throws `StartError` when it cannot listen. */
+/** Listens, prints the URLs, and resolves after the stop is complete. Throws `StartError` if it cannot listen. */
 export async function runServer(
   app: App,
   server: Server,

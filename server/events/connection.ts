@@ -150,7 +150,7 @@ export function createConnection(deps: ConnectionDeps): LiveConnection {
     send: (lane, text) => queue.sendNow(text, lane),
     room: queue.room,
     onClose(released) {
-      // Later, because callers register the release before they open what it closes.
+      // Deferred, because callers register the release before they open the resource.
       if (over) queueMicrotask(() => attempt(released));
       else releases.add(released);
     },

@@ -7,7 +7,7 @@ export type VolatileFact = { [T in VolatileType]: { type: T; fields: VolatileFie
 
 /** Called after the log's own folds are updated and before any frame is sent. */
 export interface LogListener {
-  /** Receives what was folded, whether it is in a line or not. */
+  /** Receives each folded record, including those that are not in the file. */
   line(batch: Batch): void;
   volatile(agent: string, fact: VolatileFact): void;
   /** The log folds its file from the start again, so everything received so far is void. */

@@ -16,7 +16,7 @@ const ELEMENT = 1;
 const TEXT = 3;
 const GAPS = ['', ' ', '\\n', '\\n\\n'];
 
-/** Calls back for every node in order, and for elements behind what they hold; without recursion, since depth is the page's choice. */
+/** Calls enter for every node in order, leave for elements after their children; without recursion, because pages may nest deeply. */
 function walk(root, enter, leave) {
   let node = root;
   for (;;) {
@@ -101,7 +101,7 @@ function isShallow(root) {
   return elements <= limits.elements && deepest <= limits.depth;
 }
 
-/** One article is what the page is about; several are a list. */
+/** Returns the main element. A single article is the main content; several are a list. */
 function mainOf(document) {
   const articles = document.querySelectorAll('article');
   return (articles.length === 1 && articles[0]) || document.querySelector('main, [role=main]') || document.querySelector('body');
@@ -126,7 +126,7 @@ else {
       const text = found ? textOf(found.content) : '';
       if (text !== '') parentPort.postMessage({ title: oneLine(found.title) || title, text });
     } catch {
-      // It is not made for every page; the text that was sent before stays.
+      // Extraction fails for some pages; the plain text that was sent before is used then.
     }
   }
 }
