@@ -1,6 +1,6 @@
 /**
- * After any history with undos in it what goes back is as if the undone parts had never been: the fold of all records
- * equals the fold of those that remain. Over random histories.
+ * After any history with undos, the reverted parts of the state are as if the undone records did not exist: the fold of
+ * all records equals the fold of the remaining ones. Over random histories.
  */
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -54,7 +54,10 @@ const fold = (state: LogState, { t, record }: Told) => applyBatch(state, { t, re
 const entriesOf = (state: LogState) => readContext(state.context, 'main').entries;
 const isMain = ({ record }: Told) => record.agent === 'main';
 
-/** Without what undos took away of the main agent, and without them; how many there were. */
+/**
+ * Returns the records without those that undos removed from the main agent and without the undos, and the number of
+ * undos.
+ */
 function withoutUndone(told: readonly Told[]): { kept: Told[]; undos: number } {
   const state = start();
   let kept: Told[] = [];
@@ -74,7 +77,7 @@ function withoutUndone(told: readonly Told[]): { kept: Told[]; undos: number } {
     if (record.type === 'context.undone') continue;
     const { length } = entriesOf(state);
     if (record.type === 'context.spliced' && record.x?.cause === 'compaction') madeAt = [];
-    // A turn goes with the message that opened it.
+    // A turn is removed with the message that opened it.
     const opens = record.type === 'context.spliced' && record.x?.enters === 'turn';
     const turn = opens ? kept.findLastIndex((other) => isMain(other) && other.record.type === 'turn.started') : -1;
     while (madeAt.length < length) madeAt.push(turn === -1 ? kept.length : turn);

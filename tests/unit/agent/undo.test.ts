@@ -1,4 +1,4 @@
-/** Where undo cuts, and what it brings back below HTTP. */
+/** The cut of an undo, and the state that it restores, below HTTP. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { created, cleared } from '#server/features/goals/records.ts';
 import { newGoal } from '#server/features/goals/goal.ts';
@@ -31,25 +31,25 @@ const skill = (trigger: 'user-slash' | 'model-tool') =>
 describe('the cut', () => {
   const at = (entries: ContextEntry[], count = 1, barrier = 0) => cutOf({ entries, barrier }, count);
 
-  it('counts what opened turns and what was steered in, from the end', () => {
+  it('counts messages that opened turns and steered ones, from the end', () => {
     const entries = [user('a'), answer, injected(), user('b'), answer, task, answer, user('c'), answer];
     expect(at(entries)).toEqual({ start: 7, remaining: 3 });
     expect(at(entries, 2)).toEqual({ start: 3, remaining: 0 });
     expect(at(entries, 3)).toEqual({ start: 0, remaining: -1 });
   });
 
-  it('takes along what belongs to the oldest prompt directly in front of it, and nothing else', () => {
+  it('includes messages directly before the oldest prompt only if they belong to it', () => {
     expect(at([user('a'), answer, hookText('b'), injected('b'), user('b'), answer])).toMatchObject({ start: 2 });
     expect(at([user('a'), answer, hookText('a'), user('b'), answer])).toMatchObject({ start: 3 });
     expect(at([user('a'), hookText('b'), injected(), user('b')])).toMatchObject({ start: 3 });
   });
 
-  it('counts skills that the user called, not those that the model did', () => {
+  it('counts skills that the user called, not those of the model', () => {
     expect(at([user('a'), skill('user-slash'), answer])).toEqual({ start: 1, remaining: 0 });
     expect(at([user('a'), skill('model-tool'), answer])).toEqual({ start: 0, remaining: -1 });
   });
 
-  it('refuses with how far it could go', () => {
+  it('refuses with the number of turns that could be undone', () => {
     const refused = (data: object) => expect.objectContaining({ code: 40911, data });
     const two = [user('a'), answer, user('b'), answer];
     expect(() => at([], 1)).toThrow(refused({ reason: 'empty', requestedCount: 1, undoableCount: 0 }));
@@ -78,7 +78,7 @@ async function talkOf(...answers: ModelAnswer[]) {
   return { ...talk, requests: model.requests, undo };
 }
 
-it('leaves the session as a load finds it', async () => {
+it('results in the same session as before the turn', async () => {
   const talk = await talkOf({ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' });
   await talk.turn('first');
   const before = structuredClone(readContext(talk.log.state.context, 'main').entries.map(({ message }) => message));
@@ -94,12 +94,12 @@ it('leaves the session as a load finds it', async () => {
       ?.messages.map(textOf)
       .filter((text) => /^(first|second|third)$/.test(text)),
   ).toEqual(['first', 'third']);
-  // What was spent was spent.
+  // Ids of turns are not reused.
   expect(talk.log.state.counters.agents.get('main')?.nextTurnId).toBe(3);
   await talk.close();
 });
 
-it('takes plan mode back to what it was', async () => {
+it('restores the previous plan mode', async () => {
   const talk = await talkOf({ text: 'One.' }, { text: 'Two.' });
   const plan = () => planOf(plans.of(talk.log.state.features), 'main');
   await talk.turn('first');
@@ -126,7 +126,7 @@ it('does not change the goal, and repeats its reminder', async () => {
   expect(state().cancelUntold).toBe(false);
   await talk.undo();
   expect(state()).toMatchObject({ goal: undefined, cancelUntold: true });
-  // In front of it there was no goal that the model knew of.
+  // Before that turn the model had no reminder of a goal.
   await talk.undo();
   expect(state()).toMatchObject({ goal: undefined, cancelUntold: false });
   await talk.close();

@@ -69,14 +69,14 @@ describe('token', () => {
     expect(await status(setup(), { authorization: undefined, method, target: at(path) })).toBe(expected);
   });
 
-  it('is needed wherever an endpoint is, and for no preflight', async () => {
+  it('is needed for each endpoint, and for no preflight', async () => {
     const request = { authorization: undefined, target: at('/elsewhere'), matchesEndpoint: true };
     expect(await status(setup(), request)).toBe(401);
     expect(await status(setup(), { ...request, method: 'OPTIONS' })).toBe('pass');
     expect(await status(setup(), { ...request, authorization: facts.authorization })).toBe('pass');
   });
 
-  it('is needed where either reading of the target, decoded or by its segments, is below the API', async () => {
+  it('is needed if either form of the target, decoded or by segments, is below the API', async () => {
     const request = { authorization: undefined };
     expect(await status(setup(), { ...request, target: { decoded: '/x', segments: ['api', 'x'] } })).toBe(401);
     expect(await status(setup(), { ...request, target: { decoded: '/api/x', segments: ['x'] } })).toBe(401);
@@ -93,7 +93,7 @@ describe('token', () => {
     expect(await credentials.accepts('')).toBe(false);
   });
 
-  it('of a malformed target is not looked at: the target is refused', async () => {
+  it('of a malformed target is not checked: the target is refused', async () => {
     expect(await status(setup(), { target: undefined })).toBe(400);
     expect(await status(setup(), { target: undefined, method: 'OPTIONS', origin: 'http://localhost' })).toBe(400);
   });
@@ -212,7 +212,7 @@ describe('ban', () => {
     expect(await guard.upgrade({ ...upgrade, host: 'evil.test' })).toBe(429);
   });
 
-  it('neither knows nor counts a peer without an address, as of a connection that has closed', async () => {
+  it('ignores a peer without an address, such as one of a closed connection', async () => {
     const unexpected = () => expect.unreachable();
     const guard = createGuard({
       ban: { banned: unexpected, fail: unexpected },
@@ -327,7 +327,7 @@ describe('host', () => {
     ['127.evil.test', false],
     ['', false],
     ['evil.test/127.0.0.1', false],
-    // Where that leads is up to the resolver.
+    // The resolver decides about its address.
     ['localhost.', false],
     ['127.0.0.1.', false],
   ])('bind to %s is loopback: %s', (host, expected) => expect(isLoopbackBind(host)).toBe(expected));
@@ -466,11 +466,11 @@ describe('without credentials', () => {
         'refused',
       );
       expect(await guard.upgrade({ ...facts, fetchSite, protocols: undefined })).toBe(403);
-      // What needs no token is an asset or the health check: links to the page open from anywhere.
+      // Only assets and the health check need no token, so that links to the page open from any site.
       for (const path of ['/', '/assets/x.js', '/s/session', '/api/v1/healthz']) {
         expect((await guard.request({ ...facts, target: at(path), fetchSite })).outcome).toBe('pass');
       }
-      // Its own origin says nothing about a request that came here by way of another site.
+      // The origin is its own, although the request was redirected by another site.
       expect((await guard.request({ ...facts, fetchSite, origin: 'http://127.0.0.1:58627' })).outcome).toBe('refused');
       const listedOrigin = { fetchSite, origin: 'https://listed.test' };
       expect((await guard.request({ ...facts, ...listedOrigin })).outcome).toBe('pass');
@@ -483,14 +483,14 @@ describe('without credentials', () => {
     expect(await guard.upgrade({ ...facts, fetchSite, protocols: undefined })).toBe('pass');
   });
 
-  it('leaves requests with credentials to them', async () => {
+  it('does not apply to a server with authentication', async () => {
     for (const fetchSite of ['cross-site', 'same-site']) {
       expect((await setup().request({ ...facts, fetchSite })).outcome).toBe('pass');
       expect(await setup().upgrade({ ...facts, fetchSite, protocols: undefined })).toBe('pass');
     }
   });
 
-  it('serves its own page, listed origins and who is no browser', async () => {
+  it('serves its own page, listed origins and clients that are no browsers', async () => {
     for (const origin of [undefined, 'http://127.0.0.1:58627', 'https://listed.test']) {
       const request = { ...facts, authorization: undefined, origin };
       const verdict = await guard.request(request);

@@ -64,7 +64,7 @@ describe('Bash', () => {
     expect(output).not.toContain('p4ssword');
   });
 
-  test('an aborted command that ignores SIGTERM is gone within the grace time of an abort', async () => {
+  test('an aborted command that ignores SIGTERM has exited within the grace time of an abort', async () => {
     const stop = new AbortController();
     const result = await bash(
       { command: `trap '' TERM; echo $$ > pids; echo working; while :; do sleep 0.05; done` },
@@ -105,7 +105,7 @@ describe('Bash', () => {
     expect(await plan.run(context)).toMatchObject({ isError: true });
   });
 
-  test('a time-out kills the whole tree, also what ignores SIGTERM', async () => {
+  test('a time-out kills the whole tree, also processes that ignore SIGTERM', async () => {
     const command = `trap '' TERM; (trap '' TERM; echo $BASHPID >> pids; while :; do sleep 0.05; done) & echo $$ >> pids; sh -c 'echo $$ >> pids; exec sleep 30' & echo started; wait; sleep 30`;
     const result = await bash({ command, timeout: 1 }, { settings: { killGraceMs: 200 } });
     expect(result.isError).toBe(true);
@@ -115,7 +115,7 @@ describe('Bash', () => {
     expect(pids.filter(isAlive)).toEqual([]);
   });
 
-  test('children that outlive the killed shell are gone when the result is there', async () => {
+  test('children that outlive the killed shell have exited when the result arrives', async () => {
     const command = `(trap '' TERM; echo $BASHPID >> pids; while :; do sleep 0.05; done) & sleep 30`;
     const result = await bash({ command, timeout: 1 }, { settings: { killGraceMs: 300 } });
     expect(result.output).toMatch(/Exit code: 143$/);
@@ -145,7 +145,7 @@ describe('Bash', () => {
     await expect(readFile(space.path('ran'))).rejects.toThrow('ENOENT');
   });
 
-  test('does not wait for what was left running, nor stop it', async () => {
+  test('neither waits for background processes nor stops them', async () => {
     const command =
       '(echo $BASHPID > pids; until [ -e go ]; do sleep 0.02; done; head -c 300000 /dev/zero; echo survived > after; exec sleep 30) & echo now';
     const result = await bash({ command });
@@ -153,7 +153,7 @@ describe('Bash', () => {
     const pid = await until(async () => (await pidsIn('pids'))[0]);
     try {
       await space.write('go', '');
-      // It wrote more than a pipe holds on the way: that must neither block nor kill it.
+      // It wrote more than the capacity of a pipe, which must neither block nor kill it.
       await eventually(async () => expect(await readFile(space.path('after'), 'utf8')).toBe('survived\n'));
       expect(isAlive(pid)).toBe(true);
       expect(result.output).toBe('now\n');
@@ -170,7 +170,7 @@ describe('Bash', () => {
     expect(texts).toEqual(['😀|', 'é']);
   });
 
-  test('long output is cut and kept in a file, the exit code still ends it', async () => {
+  test('long output is cut and stored in a file; its last line is still the exit code', async () => {
     const result = await bash({ command: 'yes 123456789 | head -n 20000; exit 7' });
     expect(result.truncated).toBe(true);
     expect(result.output.length).toBeLessThan(51_000);
@@ -208,7 +208,7 @@ describe('Bash', () => {
     await expect(bash(args)).rejects.toThrow(field);
   });
 
-  test('the background is refused while its tools are not there', async () => {
+  test('the background is refused while its tools are not active', async () => {
     const args = { command: 'x', description: 'Run x', run_in_background: true, timeout: 86_400 };
     await expect(bash(args)).rejects.toThrow('TaskList, TaskOutput, TaskStop');
   });
@@ -216,7 +216,7 @@ describe('Bash', () => {
   describe('in the background', () => {
     const activeTools = new Set(['TaskList', 'TaskOutput', 'TaskStop']);
 
-    /** Starts the command; the task, once the call has its result. */
+    /** Starts the command and returns its task after the result of the call. */
     async function start(command: string, options: RunOptions = {}) {
       const tasks = tasksOf(space.environment.sessionDir, { killGraceMs: 200, ...options.settings });
       const args = { command, description: 'Do it', run_in_background: true };
@@ -257,7 +257,7 @@ describe('Bash', () => {
       expect(pids.filter(isAlive)).toEqual([]);
     });
 
-    test('one that is stopped has 5 s to end, unless configured; a flood has none', async () => {
+    test('a stopped one has a grace time of 5 s, unless configured; a flood has none', async () => {
       const graces: number[] = [];
       const { runtime } = space.environment;
       const spawn: typeof runtime.spawn = async (request) => {
@@ -284,7 +284,7 @@ describe('Bash', () => {
       expect(graces).toEqual([5000, 700, 0]);
     });
 
-    test('what it forks twice is in its group and goes with it', async () => {
+    test('a process that it forks twice is in its group and is stopped with it', async () => {
       const command = `( (echo $BASHPID > pids; trap '' HUP; while :; do sleep 0.05; done) & ) ; echo ready; sleep 30`;
       const { tasks, task, id } = await start(command);
       await eventually(async () => expect(await task.output.tail(100)).toBe('ready\n'));
@@ -293,7 +293,7 @@ describe('Bash', () => {
       await until(() => !isAlive(pid));
     });
 
-    test('what leaves the group is not waited for, and what it writes later is not shown', async () => {
+    test('a process that leaves the group is not waited for, and its later output is ignored', async () => {
       const command = `setsid sh -c 'echo $$ > pids; until test -e late; do sleep 0.01; done; echo late; touch done; sleep 30' & until test -e pids; do sleep 0.01; done; echo over`;
       const { task } = await start(command);
       await task.ended;
@@ -305,7 +305,7 @@ describe('Bash', () => {
       process.kill(pid, 'SIGKILL');
     });
 
-    test('nothing starts where the file cannot be made', async () => {
+    test('no process is started if the file cannot be created', async () => {
       await space.write('x', '');
       await symlink(space.environment.cwd, join(space.environment.sessionDir, 'agents'));
       const tasks = tasksOf(space.environment.sessionDir);
@@ -317,7 +317,7 @@ describe('Bash', () => {
       await expect(readFile(space.path('ran'))).rejects.toThrow('ENOENT');
     });
 
-    test('it lives on without a server that lets it', async () => {
+    test('it continues after the exit of a server that is configured so', async () => {
       const { tasks } = await start('echo $$ > pids; until test -e go; do sleep 0.01; done; echo lived > lived', {
         settings: { keepAliveOnExit: true },
       });

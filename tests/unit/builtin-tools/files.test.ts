@@ -288,7 +288,7 @@ describe('Edit', () => {
     expect(await readFile(space.path('a.txt'), 'utf8')).toBe('x\r\ny\r\nz\r\nc\r\n');
   });
 
-  test('mixed line ends stay as they are', async () => {
+  test('mixed line ends are preserved', async () => {
     await space.write('a.txt', 'a\r\nb\nc\r');
     expect(await edit({ path: 'a.txt', old_string: 'a\nb', new_string: 'x' })).toMatchObject({ isError: true });
     await edit({ path: 'a.txt', old_string: 'a\r\nb', new_string: 'x' });
@@ -305,7 +305,7 @@ describe('Edit', () => {
     expect(await readFile(space.path('bom.txt'), 'utf8')).toBe('\uFEFFhé');
   });
 
-  test('binary files are left alone', async () => {
+  test('binary files are not changed', async () => {
     await space.write('a.bin', Buffer.from('abc\0def'));
     expect(await edit({ path: 'a.bin', old_string: 'abc', new_string: 'x' })).toMatchObject({ isError: true });
   });
@@ -320,7 +320,7 @@ describe('Edit', () => {
 });
 
 describe('stale-file guard', () => {
-  test('lets pass what was seen unchanged and what does not exist', async () => {
+  test('accepts files that are unchanged since they were read, and missing ones', async () => {
     const path = await space.write('a.txt', 'x');
     expect(await checkFresh(new Map(), space.path('new'))).toBeUndefined();
     expect(await checkFresh(new Map(), path)).toContain('has not been read');
@@ -331,7 +331,7 @@ describe('stale-file guard', () => {
     expect(await checkFresh(known, path)).toContain('has changed');
   });
 
-  test('a successful edit is known again', async () => {
+  test('a successful edit counts as a read', async () => {
     const path = await space.write('a.txt', 'x');
     const { files = [] } = await edit({ path: 'a.txt', old_string: 'x', new_string: 'y' });
     expect(await checkFresh(new Map(files.map((file) => [file.path, file.mtimeMs])), path)).toBeUndefined();

@@ -10,7 +10,7 @@ import type { Tool, ToolPermission } from '#server/tools/tool.ts';
 const tools = builtinTools();
 const checked = (tool: Tool, text: string | null) => tool.check(parseArguments(text));
 
-test('the order is fixed, so that prompt caches hold', () => {
+test('the order is fixed, for prompt caches', () => {
   expect(tools.map(({ name }) => name)).toEqual(['Read', 'Write', 'Edit', 'Bash', 'Grep', 'Glob']);
 });
 
@@ -38,7 +38,7 @@ test('schemas are valid draft 2020-12, describe every parameter and are built on
   expect(JSON.stringify(schemas)).not.toContain(String(Number.MAX_SAFE_INTEGER));
 });
 
-test('the schema a model sees agrees with what is accepted', () => {
+test('the schema that a model receives agrees with the accepted arguments', () => {
   const [schema] = toolSchemas([readTool]);
   const matches = new Ajv2020({ strict: false }).compile(schema?.parameters ?? {});
   for (const line_offset of [1, 1000, -1, -1000, 0, -1001, 1.5]) {

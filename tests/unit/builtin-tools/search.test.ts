@@ -17,7 +17,7 @@ afterEach(() => space.remove());
 const grep = (args: object, options?: SearchOptions) => runTool(createGrepTool(options), space.environment, args);
 const glob = (args: object, options?: SearchOptions) => runTool(createGlobTool(options), space.environment, args);
 
-/** Puts a program in ripgrep's place. */
+/** Replaces ripgrep with a program. */
 async function fakeRipgrep(script: string): Promise<SearchOptions> {
   const path = join(space.root, 'fake-rg');
   await writeFile(path, `#!/bin/sh\n${script}\n`);
@@ -164,7 +164,7 @@ describe('Grep', () => {
     expect((await grep({ pattern: 'x', path: 'to-file' })).output).toBe('to-file');
   });
 
-  test('pipes and devices of a searched directory are passed over', async () => {
+  test('pipes and devices of a searched directory are skipped', async () => {
     execFileSync('mkfifo', [space.path('pipe')]);
     await symlink('/dev/zero', space.path('endless'));
     await space.write('a.txt', 'x');
@@ -208,7 +208,7 @@ describe('Grep', () => {
     expect(files.output).toBe('a.txt\n[The search was stopped before its end; results are incomplete.]');
   });
 
-  test('stops at the output cap with what it has', async () => {
+  test('stops at the output limit with the results so far', async () => {
     const fake = await fakeRipgrep(String.raw`yes './a.txt@1:xxx' | tr @ '\000'`);
     const result = await grep({ pattern: 'x', output_mode: 'content' }, { ...fake, timeoutMs: 20_000 });
     expect(result.output).toContain('a.txt:1:xxx');
@@ -269,7 +269,7 @@ describe('Glob', () => {
     expect((await glob({ pattern: '.git/**' })).output).toBe('No files found.');
   });
 
-  test('no pattern holds the server up, whatever names there are', async () => {
+  test('no pattern blocks the server, for any file names', async () => {
     await space.write('a'.repeat(200), '');
     const patterns = ['+(+(+(+(a))))z', '*a*a*a*a*a*a*a*a*a*a*a*a*z', '*(*(*(*(a))))z', `{${'*a,'.repeat(40)}*z}z`];
     for (const pattern of patterns) {
@@ -279,7 +279,7 @@ describe('Glob', () => {
     }
   });
 
-  test('parentheses and bars are names like others; a leading ! turns the pattern around', async () => {
+  test('parentheses and bars are literal; a leading ! negates the pattern', async () => {
     await space.write('app/(auth)/page.ts', '');
     await space.write('b.js', '');
     expect((await glob({ pattern: 'app/(auth)/*' })).output).toBe('app/(auth)/page.ts');
@@ -317,7 +317,7 @@ describe('Glob', () => {
     expect((await glob({ pattern: '*' })).output).toBe('a.txt');
   });
 
-  test('a file that vanishes during the search is left out', async () => {
+  test('a file that is removed during the search is omitted', async () => {
     await space.write('a.txt', '');
     await space.write('b.txt', '');
     await rm(space.path('b.txt'));
@@ -326,7 +326,7 @@ describe('Glob', () => {
     );
   });
 
-  test('plan: detail names what was given', async () => {
+  test('plan: detail contains the given path', async () => {
     const plan = await planTool(createGlobTool(), space.environment, {
       pattern: '*.ts',
       path: 'src',

@@ -1,4 +1,4 @@
-/** Which file a path outside the API names, and under which headers it is sent. */
+/** Files of paths outside the API, and their headers. */
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -58,7 +58,7 @@ describe('a file', () => {
     expect(await read(name)).toEqual({ status: 200, headers, body });
   });
 
-  it('of the build is kept forever, the page of no name but its own is not', async () => {
+  it('of the build is cached forever, the page and other fixed names are not', async () => {
     const { headers } = await read('assets/a.js');
     expect(headers).toEqual({
       'content-type': 'text/javascript; charset=utf-8',
@@ -100,7 +100,7 @@ describe('a path that names no file', () => {
     expect(await reader.read([decodeURIComponent(path)])).toEqual(missing);
   });
 
-  it('is not found where the page was not built', async () => {
+  it('is not found if the page was not built', async () => {
     const unbuilt = createAssetReader(() => join(folder, 'no-page'));
     expect(await read('', unbuilt)).toEqual(missing);
   });

@@ -11,11 +11,11 @@ const document = asyncApiDocument({ version: '1.2.3', host: '127.0.0.1' });
 
 const members = z.record(z.string(), z.unknown());
 
-/** Our operations point at `components` directly; the standard wants them to go through the channel. */
+/** Our operations reference `components` directly; the standard requires a reference through the channel. */
 const DEVIATION = 'asyncapi3-operation-messages-from-referred-channel';
 
 describe('/asyncapi.json', () => {
-  it('is valid AsyncAPI 3.1.0, but for where its operations point', async () => {
+  it('is valid AsyncAPI 3.1.0, except for the references of its operations', async () => {
     const { diagnostics } = await new Parser().parse(JSON.stringify(document));
     const errors = diagnostics.filter(({ severity }) => severity === 0);
     expect(errors.filter(({ code }) => code !== DEVIATION)).toEqual([]);
@@ -107,7 +107,7 @@ describe('its schemas', () => {
       'session_event',
       frameText(frame('error', 1, { time: 1, code: 'x', message: 'x', retryable: false, cause: nested })),
     ],
-  ])('take %s as the server sends it: %s', (messageId, text) => {
+  ])('accept %s as sent by the server: %s', (messageId, text) => {
     expect(() => check(messageId, text)).not.toThrow();
   });
 

@@ -10,7 +10,7 @@ const written = async (value: unknown) => {
 /** Returns a copy of an object without a prototype. */
 const bare = (value: object) => Object.assign(Object.create(null), value);
 
-describe('JSON in pieces', () => {
+describe('JSON in chunks', () => {
   it.each([
     null,
     1,
@@ -20,9 +20,9 @@ describe('JSON in pieces', () => {
     [1, [2, []], { a: {} }],
     { a: undefined, b: null, c: [undefined], 'd"': { e: { f: { g: { h: { i: [1, { j: undefined }] } } } } } },
     bare({ ['__proto__']: 1 }),
-  ])('is what JSON.stringify writes (%#)', async (value) => {
+  ])('equals the output of JSON.stringify (%#)', async (value) => {
     expect(await written(value)).toBe(JSON.stringify(value));
-    // What holds much is written member by member.
+    // Large values are written member by member.
     const much = 'x'.repeat(20_000);
     for (const whole of [
       [value, much, undefined, value],
@@ -32,7 +32,7 @@ describe('JSON in pieces', () => {
     }
   });
 
-  it('is a stream where it is long, of pieces that are not', async () => {
+  it('is a stream of bounded chunks if it is long', async () => {
     const value = { data: Array.from({ length: 10_000 }, (_, index) => ({ index, text: '中'.repeat(50) })) };
     expect(await written(value)).toBe(JSON.stringify(value));
     const body = jsonBody(value);
@@ -43,7 +43,7 @@ describe('JSON in pieces', () => {
     expect(Math.max(...lengths)).toBeLessThan(300_000);
   });
 
-  it('divides a long text, but no character of it', async () => {
+  it('divides a long text without splitting characters', async () => {
     for (const value of [{ text: `x${'😀"\n'.repeat(60_000)}` }, { text: '\uD83D'.repeat(200_000) }]) {
       expect(await written(value)).toBe(JSON.stringify(value));
       const lengths: number[] = [];

@@ -34,7 +34,7 @@ async function listening() {
   return { server, get, loaded, logged };
 }
 
-it('is loaded after the first success, one after another; what fails keeps nothing else from it', async () => {
+it('are loaded sequentially after the first success; a failure does not prevent the others', async () => {
   const { get, loaded, logged } = await listening();
   await get(401);
   await get(404);
@@ -55,7 +55,7 @@ it('is loaded after the first success, one after another; what fails keeps nothi
   await eventually(() => expect(logged.length).toBe(loaded.length));
 });
 
-it('is not loaded by a server that has closed', async () => {
+it('are not loaded by a closed server', async () => {
   const { server, get, loaded } = await listening();
   await get(200);
   const closed = once(server, 'close');

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import endpoints from '#endpoints';
 
-/** Parameters by what stands before them: `/api/v1/sessions/` has `session_id`. */
+/** Parameters by their preceding path: `/api/v1/sessions/` has `session_id`. */
 const names = new Map<string, Set<string>>();
 for (const { route } of endpoints) {
   const segments = route.split('/');
@@ -22,7 +22,7 @@ it.each(parents)('siblings under $parent name their parameter alike: $ids', ({ i
   expect(ids).toHaveLength(1);
 });
 
-it('a collection of sessions has session_id, wherever it stands', () => {
+it('a collection of sessions has session_id in any path', () => {
   const sessions = parents.filter(({ parent }) => parent.endsWith('/sessions'));
   expect(sessions.length).toBeGreaterThan(0);
   for (const { ids } of sessions) expect(ids).toEqual(['session_id']);
@@ -33,7 +33,7 @@ it('has no route twice', () => {
   expect(all.filter((name, index) => all.indexOf(name) !== index)).toEqual([]);
 });
 
-it('takes the parameters that the file names, in its order', async () => {
+it('declares the parameters of the file name, in the same order', async () => {
   for (const { method, route, load } of endpoints) {
     const { default: endpoint } = await load();
     const own = [...route.matchAll(/:([^/]+)/g)].map(([, name]) => name);
@@ -43,14 +43,14 @@ it('takes the parameters that the file names, in its order', async () => {
   }
 });
 
-/** Places of arrays without a maximum in a JSON Schema. */
+/** Paths of arrays without a maximum in a JSON Schema. */
 function unbounded(schema: unknown, path = ''): string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   const own = 'type' in schema && schema.type === 'array' && !('maxItems' in schema) ? [path] : [];
   return [...own, ...Object.entries(schema).flatMap(([key, value]) => unbounded(value, `${path}/${key}`))];
 }
 
-it('takes no array without a maximum from a client', async () => {
+it('accepts no array without a maximum from a client', async () => {
   for (const { method, route, load } of endpoints) {
     const { body, query } = (await load()).default.definition;
     for (const schema of [body, query]) {

@@ -62,7 +62,7 @@ describe('route table', () => {
     ['', '! @session_id'],
   ])('POST sessions/%s', (tail, expected) => expect(match('POST', `/api/v1/sessions/${tail}`)).toBe(expected));
 
-  it('takes colons for actions only where the method has some', () => {
+  it('treats colons as actions only if the method has some', () => {
     const base = '/api/v1/sessions/s';
     expect(match('POST', `${base}/approvals/x:y`)).toContain('"approval_id":"x:y"');
     expect(match('POST', `${base}/questions/q`)).toContain('questions/:question_id {');
@@ -76,7 +76,7 @@ describe('route table', () => {
     expect(match('GET', '/api/v1/fs')).toBeUndefined();
   });
 
-  it('gives the rest of a path to a catch-all, its tail included', () => {
+  it('passes the rest of a path to a catch-all, including its tail', () => {
     const base = '/api/v1/sessions/s/fs';
     const taken = (path: string) =>
       `/api/v1/sessions/:session_id/fs/**:path/actions/download ${JSON.stringify({ session_id: 's', path })}`;
@@ -96,7 +96,7 @@ describe('route table', () => {
     expect(match('GET', '/api/v1/fs/actions/browse')).toBeUndefined();
   });
 
-  it('shows actions as clients know them', () => {
+  it('displays actions in the form of clients', () => {
     expect(publicPath('/api/v1/sessions/:session_id/actions/fork')).toBe('/api/v1/sessions/:session_id:fork');
     expect(publicPath('/api/v1/fs/actions/open-in')).toBe('/api/v1/fs:open-in');
   });

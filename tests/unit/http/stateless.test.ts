@@ -1,4 +1,4 @@
-/** Endpoints that say `stateless` must run where there is no home, no socket and no native module. */
+/** Endpoints that declare `stateless` must run without a home, a socket or a native module. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect, it } from 'vitest';
@@ -23,7 +23,7 @@ function files(folder: string): string[] {
   });
 }
 
-/** Modules a file loads at run time; imports of types alone do not count. */
+/** Modules that a file imports at run time, without type imports. */
 function imported(file: string): string[] {
   const source = readFileSync(file, 'utf8');
   const statements = source.matchAll(/^\s*(?:import|export)\s+(?!type\b)[^;]*?from\s+'([^']+)'/gm);

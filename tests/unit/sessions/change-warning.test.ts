@@ -1,10 +1,10 @@
-/** When a change of a setting may be a command's own, and what the warning contains. */
+/** Detection that a command may have changed a setting, and the text of the warning. */
 import { describe, expect, it } from 'vitest';
 import { changeText, quoted, ranCommand, recently } from '#server/sessions/change-warning.ts';
 import type { Task } from '#server/tasks/task.ts';
 import type { TaskInfo } from '#schema/events/tasks.ts';
 
-/** No group has it: process numbers end far below. */
+/** An id that no process group has, because process ids are smaller. */
 const NO_GROUP = 2 ** 30;
 const NOW = 1_000_000;
 
@@ -36,12 +36,12 @@ describe('a command', () => {
     expect(await ran(command({ endedAt: NOW - 2000 }))).toBe(false);
   });
 
-  it('counts when it ended after the time since which the change may have been made', async () => {
+  it('counts if it ended after the earliest time of the change', async () => {
     expect(await ranCommand(tasksOf(command({ endedAt: NOW - 60_000 })), NOW - 60_001)).toBe(true);
     expect(await ranCommand(tasksOf(command({ endedAt: NOW - 60_000 })), NOW - 60_000)).toBe(false);
   });
 
-  it('counts as the only task alone: subagents and questions do not', async () => {
+  it('is the only kind of task that counts: subagents and questions do not', async () => {
     const agent: TaskInfo = {
       taskId: 'agent-1',
       description: 'Something',
@@ -58,7 +58,7 @@ describe('the text', () => {
   const curl = { user_agent: 'curl/8.5 more', remote_address: '127.0.0.1' };
   const mode = (title: string) => `the permission mode of session ${quoted(title)} was set to yolo`;
 
-  it('names the client, and a change that came from a file', () => {
+  it('names the client, or that a file was changed', () => {
     expect(changeText({ what: mode('Fix'), by: curl })).toBe(
       'The permission mode of session "Fix" was set to yolo while a command was running, by curl/8.5 (127.0.0.1).',
     );
@@ -67,7 +67,7 @@ describe('the text', () => {
     );
   });
 
-  it('does not take the word of a client that calls itself the page', () => {
+  it('does not trust a client that calls itself the page', () => {
     expect(changeText({ what: 'hooks changed', by: { client_name: 'service-code-web' } })).toContain(
       'by service-code-web, which calls itself the page.',
     );

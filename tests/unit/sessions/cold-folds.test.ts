@@ -51,7 +51,7 @@ const dirOf = (id: string) => join(home, id);
 const read = (id: string) => folds.read(id, dirOf(id));
 const titled = (title: string) => event('main', 'session.meta.updated', { title, patch: { title } });
 
-/** The log of a session, claimed; closed when the test ends. */
+/** Opens and claims the log of a session; it is closed when the test ends. */
 async function writer(id: string) {
   const { log } = await openLog(dirOf(id), { sessionId: id });
   await log.claim();
@@ -65,7 +65,7 @@ async function written(id: string, title = id): Promise<void> {
   await log.close();
 }
 
-it('is the same object for one reader after the other, and is read on when the file grew', async () => {
+it('is the same object for sequential readers, and is extended when the file has grown', async () => {
   const log = await writer('a');
   log.append([titled('one')]);
   const fold = await read('a');
@@ -96,7 +96,7 @@ it('is removed when it was not read for `maxAgeMs`, and created again by a later
   expect(await read('a')).not.toBe(first);
 });
 
-it('readers at the same time share a fold, and each finds what was written before it came', async () => {
+it('concurrent readers share a fold, and each finds the records written before its call', async () => {
   const log = await writer('a');
   for (let n = 1; n <= 50; n++) {
     log.append([titled(`title ${n}`)]);
@@ -108,11 +108,11 @@ it('readers at the same time share a fold, and each finds what was written befor
     for (const other of others) expect(other).toBe(first);
     expect(first).toMatchObject({ seq: 2 * n, state: { index: { title: `again ${n}` } } });
   }
-  // One for those who came first, and one for all who came meanwhile.
+  // One read for the first readers, and one for all readers during it.
   expect(reads).toBe(100);
 });
 
-it('keeps the last few, however many sessions are read, and reads so many at a time', async () => {
+it('caches the last few, regardless of the number of sessions, and limits concurrent reads', async () => {
   const ids = Array.from({ length: 20 }, (_, n) => `session_${n}`);
   for (const id of ids) await written(id);
   const titles = await Promise.all(ids.map(async (id) => (await read(id)).state.index.title));
@@ -126,7 +126,7 @@ it('keeps the last few, however many sessions are read, and reads so many at a t
   expect(await read('session_0')).not.toBe(newest);
 });
 
-it('keeps no more of journals than so many bytes', async () => {
+it('caches at most `maxBytes` of journals', async () => {
   for (const id of ['a', 'b', 'c']) await written(id, 'x'.repeat(4_000));
   const { length } = await read('a');
   folds = createColdFolds({ slots: createSlots(1), holder: leaseHolder(), maxBytes: 2 * length + 100 });
@@ -143,7 +143,7 @@ const turn = [
   event('main', 'turn.started', { turnId: 0, origin: { kind: 'user' } }),
 ];
 
-it('shows a turn as running while its server lives, and settles it for the answer alone once that died', async () => {
+it('reports a turn as running while its server is alive, and settles it only in memory after the server was killed', async () => {
   const log = await writer('a');
   log.append(turn);
   const fold = await read('a');
@@ -225,7 +225,7 @@ describe('taking', () => {
     expect(await read('a')).not.toBe(fold);
   });
 
-  it('waits for one that is being read, also for one that is too long to be kept', async () => {
+  it('waits for a fold that is being read, also for one that is too long for the cache', async () => {
     await written('a');
     for (const maxBytes of [1, 100_000]) {
       folds = createColdFolds({ slots: createSlots(1), holder: leaseHolder(), maxBytes });
@@ -234,7 +234,7 @@ describe('taking', () => {
     }
   });
 
-  it('keeps one that was settled in memory alone', async () => {
+  it('leaves a fold that was settled only in memory in the cache', async () => {
     const log = await writer('a');
     log.append([event('main', 'turn.started', { turnId: 0, origin: { kind: 'user' }, prompt: '' })]);
     await log.close();

@@ -28,7 +28,7 @@ const filesOf = async (dir: string) =>
     .map(({ parentPath, name }) => join(parentPath, name).slice(dir.length + 1))
     .toSorted();
 
-it('is all but its journal, its lock, its facts, its logs and what was not finished', async () => {
+it('are all but its journal, its lock, its header, its logs and unfinished files', async () => {
   const kept = [
     `blobs/${HASH}`,
     'media/f1.png',
@@ -57,7 +57,7 @@ it('is all but its journal, its lock, its facts, its logs and what was not finis
   expect((await stat(join(to, 'media/f1.png'))).nlink).toBe(1);
 });
 
-it('follows no link, opens no pipe and trips over no name', async () => {
+it('skips links and pipes, and accepts any file name', async () => {
   const secret = join(root, 'secret');
   await mkdir(secret);
   await writeFile(join(secret, 'key'), 'secret');
@@ -75,7 +75,7 @@ it('follows no link, opens no pipe and trips over no name', async () => {
   expect(copied.filter((path) => /linked|key|pipe|media/.test(path))).toEqual([]);
 });
 
-it('is one without anything where there is nothing', async () => {
+it('are none of an empty or missing folder', async () => {
   const to = join(root, 'to');
   await mkdir(from);
   await copySessionFolder(from, to);
@@ -83,7 +83,7 @@ it('is one without anything where there is nothing', async () => {
 });
 
 const OTHER = '/dev/shm';
-it.runIf(existsSync(OTHER))('has its own long texts on another file system', async () => {
+it.runIf(existsSync(OTHER))('includes copies of the long texts on another file system', async () => {
   await put(`blobs/${HASH}`, 'text');
   const other = await mkdtemp(join(OTHER, 'copy-'));
   try {

@@ -35,7 +35,7 @@ it('new journals are synced together five seconds after the first of them', asyn
   await eventually(() => expect(synced.at(-1)).toBe('c'));
 });
 
-it('the end of the server waits for those that are left', async () => {
+it('closing syncs the pending ones', async () => {
   const { synced, syncs } = setUp();
   syncs.add('a');
   await syncs.close();

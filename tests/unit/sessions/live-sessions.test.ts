@@ -1,4 +1,4 @@
-/** When sessions are unloaded and loaded again, with real journals, index and state files. */
+/** Loading, eviction and unloading of sessions, with real journals, index and state files. */
 import { randomUUID } from 'node:crypto';
 import { appendFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -53,14 +53,14 @@ let watched: Set<string>;
 let events: string[];
 /** Sessions whose features were opened. */
 let opened: string[];
-/** Directories whose trust was looked at. */
+/** Directories whose trust was checked. */
 let looks: string[];
 let clock: ManualClock;
 let projection: TranscriptProjection;
 let folds: ColdFolds;
-/** With transcripts. */
+/** Folds with transcripts. */
 let transcriptFolds: ColdFolds;
-/** Called at each load with how many run. */
+/** Called at each load with the number of running ones. */
 let atLoad: (loading: number) => void;
 let released: (id: string, reason: UnloadReason) => Promise<void>;
 
@@ -158,7 +158,7 @@ beforeEach(async () => {
   });
 });
 
-/** A new session, live and never used. */
+/** Creates a session that is loaded and not used. */
 async function create(): Promise<string> {
   const row = sessionRow(`session_${randomUUID()}`, { cwd: home });
   return (await live.create(row)).id;
@@ -167,16 +167,16 @@ async function create(): Promise<string> {
 const liveIds = () => live.all().map(({ id }) => id);
 
 describe('a new session', () => {
-  it('is complete on the disk and in the index when its event goes out', async () => {
+  it('is complete on the disk and in the index when its event is published', async () => {
     const id = await create();
     const { dir } = (await live.open(id)).log;
     expect(events).toEqual([`${id} event.session.created`]);
     expect(index.get(id)).toMatchObject({ id, cwd: home });
-    // Its first line says all that a state.json could.
+    // Its first line contains all members of a state.json.
     expect(await readdir(dir)).toEqual(['journal.ndjson']);
   });
 
-  it('opens its features at its first use, and not for who still reads it when it is gone', async () => {
+  it('opens its features at its first use, and not for a reader after its unload', async () => {
     const [used, unused] = [await create(), await create()];
     const session = live.get(unused);
     expect(opened).toEqual([]);
@@ -194,7 +194,7 @@ describe('a new session', () => {
     expect(opened).toEqual([used, unused]);
   });
 
-  it('has the trust of its directory looked at when it is loaded, and before and after each turn', async () => {
+  it('has the trust of its directory checked when it is loaded, and before and after each turn', async () => {
     const id = await create();
     expect(looks).toEqual([home]);
     await live.use(id, ({ context }) => context.changed());
@@ -241,7 +241,7 @@ describe('an idle session', () => {
     expect(live.get(id)).toBe(loaded);
   });
 
-  it('is looked for every minute', async () => {
+  it('is checked for every minute', async () => {
     const idle = await create();
     clock.advance(30 * MINUTE);
     const used = await create();
@@ -251,7 +251,7 @@ describe('an idle session', () => {
     expect(index.get(idle)).toMatchObject({ id: idle, open: false });
   });
 
-  it('that was used by its agent ends with a last line and gives its lock back', async () => {
+  it('that was used by its agent ends with a last line and releases its lock', async () => {
     const id = await create();
     const { log, agents } = await live.open(id);
     await log.claim();
@@ -277,7 +277,7 @@ describe('an idle session', () => {
     expect(live.get(unused)).toBeUndefined();
   });
 
-  it('stays while an approval waits', async () => {
+  it('stays loaded while an approval is pending', async () => {
     const id = await create();
     const { log, approvals } = await live.open(id);
     await log.claim();
@@ -293,7 +293,7 @@ describe('an idle session', () => {
   });
 });
 
-describe('a session that cannot be written any more', () => {
+describe('a session that became read-only', () => {
   const note = (text: string): Draft[] => [
     event('main', 'session.meta.updated', { title: text, patch: { title: text } }),
   ];
@@ -308,7 +308,7 @@ describe('a session that cannot be written any more', () => {
     await live.use(id, async ({ log }) => {
       await log.claim();
       log.append(note('before'));
-      // A torn line, as of a disk that is full.
+      // A torn line, like that of a full disk.
       await appendFile(join(log.dir, 'journal.ndjson'), '{"torn');
       expect(() => log.append(note('lost'))).toThrow(expect.objectContaining({ code: 50003 }));
       expect(() => log.append(note('lost, too'))).toThrow(expect.objectContaining({ code: 50003 }));
@@ -327,7 +327,7 @@ describe('a session that cannot be written any more', () => {
     const journal = await readFile(join(live.get(id)?.log.dir ?? '', 'journal.ndjson'), 'utf8');
     expect(journal).not.toMatch(/lost|torn/);
     for (const line of journal.trimEnd().split('\n')) expect(() => JSON.parse(line)).not.toThrow();
-    // What else was open for it has not noticed.
+    // The session's resources were not released.
     expect(releases).toEqual([]);
   });
 
@@ -350,7 +350,7 @@ describe('a session that cannot be written any more', () => {
     expect((await next).log).not.toBe(failed?.log);
   });
 
-  it.each(['archive', 'exit'] as const)('has what is open for it released at its %s', async (reason) => {
+  it.each(['archive', 'exit'] as const)('has its resources released at its %s', async (reason) => {
     const id = await broken();
     await eventually(() => expect(live.get(id)).toBeUndefined());
     expect(releases).toEqual([]);
@@ -361,7 +361,7 @@ describe('a session that cannot be written any more', () => {
 });
 
 describe('above the limit', () => {
-  /** Sessions that are on the disk only. */
+  /** Creates sessions that are not loaded. */
   async function coldSessions(count: number): Promise<string[]> {
     const ids: string[] = [];
     for (let n = 0; n < count; n++) ids.push(await create());
@@ -369,7 +369,7 @@ describe('above the limit', () => {
     return ids;
   }
 
-  it('opening one unloads the longest unused', async () => {
+  it('opening one evicts the least recently used', async () => {
     const ids = await coldSessions(5);
     for (const id of ids.slice(0, 3)) await live.open(id);
     await live.open(ids[0] ?? '');
@@ -399,7 +399,7 @@ describe('above the limit', () => {
     await eventually(() => expect(live.get(used)).toBeUndefined());
   });
 
-  it('what something else holds stays, and goes with the next pass once it is free', async () => {
+  it('a session that a resource keeps loaded stays, and is evicted by the next pass after its release', async () => {
     const ids = await coldSessions(5);
     for (const id of ids) watched.add(id);
     for (const id of ids) await live.open(id);
@@ -421,7 +421,7 @@ describe('above the limit', () => {
     expect(liveIds()).toHaveLength(MAX_LIVE);
   });
 
-  it('who opens one waits for room, where unloading takes longer than loading', async () => {
+  it('a load waits for evictions if unloading is slower than loading', async () => {
     const ids = await coldSessions(40);
     let most = 0;
     atLoad = () => (most = Math.max(most, liveIds().length));
@@ -435,7 +435,7 @@ describe('above the limit', () => {
   });
 });
 
-describe('what holds a session', () => {
+describe('a resource of a session', () => {
   it('is released before the journal closes, also when one of them fails', async () => {
     const id = await create();
     const session = await live.open(id);
@@ -473,7 +473,7 @@ describe('a request during the unloading', () => {
     expect(one.mainFacts().permission).toBe('yolo');
   });
 
-  it('that began before it is waited for', async () => {
+  it('that began before it delays the unload', async () => {
     const id = await create();
     const order: string[] = [];
     let finish: (() => void) | undefined;
@@ -496,14 +496,14 @@ describe('a request during the unloading', () => {
     expect(journal.trim().split('\n').at(-1)).toMatch(/"session\.closed","reason":"archive"/);
   });
 
-  it('keeps a session that was looked at and not reached yet', async () => {
+  it('prevents a scheduled unload that has not started', async () => {
     const [first, second] = [await create(), await create()];
     clock.advance(31 * MINUTE);
     let finish = () => {};
     const other = live.inTurn(second, () => new Promise<void>((resolve) => (finish = resolve)));
     const unloading = live.unloadIdle();
     await eventually(() => expect(live.get(first)).toBeUndefined());
-    // Its unloading waits for the other call now.
+    // The unload waits for the other lifecycle operation.
     const kept = await live.open(second);
     finish();
     await Promise.all([other, unloading]);
@@ -511,7 +511,7 @@ describe('a request during the unloading', () => {
   });
 });
 
-describe('cold facts', () => {
+describe('members that no journal has', () => {
   it('change without loading and without the lock', async () => {
     const id = await create();
     await live.inTurn(id, () => live.unload(id, 'idle'));
@@ -523,7 +523,7 @@ describe('cold facts', () => {
     expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ id, archived: true, custom: { a: 1 } });
   });
 
-  it('change in a session whose row went with the index', async () => {
+  it('change in a session whose row was removed with the index', async () => {
     const id = await create();
     await rm(join(home, 'cache'), { recursive: true });
     await index.repair();
@@ -531,7 +531,7 @@ describe('cold facts', () => {
     expect(index.get(id)).toMatchObject({ archived: true });
   });
 
-  it('that cannot be written are refused and stay as they were', async () => {
+  it('that cannot be written are rejected and unchanged', async () => {
     const id = await create();
     const { dir } = (await live.open(id)).log;
     await mkdir(join(dir, 'state.json'));
@@ -546,7 +546,7 @@ describe('cold facts', () => {
 });
 
 describe('a session whose folder was deleted by hand', () => {
-  it('neither fails the stop nor loses what others have to store', async () => {
+  it('neither fails the stop nor prevents others from being stored', async () => {
     const ids = [await create(), await create(), await create()];
     for (const id of ids) {
       const { log, agents } = await live.open(id);
@@ -563,7 +563,7 @@ describe('a session whose folder was deleted by hand', () => {
   });
 });
 
-it('a session that cannot be unloaded keeps no other one from being closed', async () => {
+it('a session that cannot be unloaded does not prevent others from being closed', async () => {
   const closed: string[] = [];
   const logged: string[] = [];
   const cache = createLiveCache<string>({
@@ -587,7 +587,7 @@ it('a session that cannot be unloaded keeps no other one from being closed', asy
 });
 
 describe('the bytes of loaded journals', () => {
-  it('are bounded: the longest unused that nothing holds go', async () => {
+  it('are bounded: the least recently used idle sessions are evicted', async () => {
     const sizes: Record<string, number> = { a: 40, b: 40, c: 40, large: 500 };
     const busy = new Set(['a']);
     const cache = createLiveCache<string>({
@@ -633,7 +633,7 @@ describe('transcripts of a loaded session', () => {
     const [first, kept] = [await open(read), await open(followed)];
     const seq = first.seq('main');
     kept.tell({ appears: () => undefined, batch: () => undefined, over: () => undefined });
-    /** A pass, and what it began. */
+    /** Runs a pass and the work that it started. */
     async function pass() {
       clock.advance(60_000);
       await live.unloadIdle();
@@ -657,7 +657,7 @@ describe('transcripts of a loaded session', () => {
   });
 });
 
-it('a load brings a row up to the journal that went on without it', async () => {
+it('a load updates a row that lacks the last records of the journal', async () => {
   const id = await create();
   const before = index.get(id);
   const { log } = await live.open(id);
@@ -665,7 +665,7 @@ it('a load brings a row up to the journal that went on without it', async () => 
   const { length } = log;
   log.append([event('main', 'session.meta.updated', { title: 'Later', patch: { title: 'Later' } })]);
   await live.inTurn(id, () => live.unload(id, 'idle'));
-  // As when the server ended between the line and the row.
+  // The state after a kill between the line and the row.
   if (before) index.upsert(before, length);
   expect(index.get(id)?.title).toBe('');
   const { log: again } = await live.open(id);
@@ -678,7 +678,7 @@ describe('a load of a session that was read', () => {
     event('main', 'turn.started', { turnId, origin: { kind: 'user' }, prompt: 'Go.' });
   const ended = (turnId: number) => event('main', 'turn.ended', { turnId, reason: 'completed' });
 
-  /** A session of one turn that is not loaded; its folder. */
+  /** Creates an unloaded session of one turn; returns its folder. */
   async function closed() {
     const id = await create();
     const { log } = await live.open(id);
@@ -735,7 +735,7 @@ describe('a load of a session that was read', () => {
     expect(log.position().seq).toBe(9);
   });
 
-  it('who reads while it is loaded waits for that and folds nothing', async () => {
+  it('a read during the load waits for it and folds nothing', async () => {
     const { id } = await closed();
     const readFrom = createReadFrom({ live, folds, index });
     const [session, from] = await Promise.all([live.open(id), readFrom(id)]);
@@ -761,7 +761,7 @@ describe('a copy of a session that was not read', () => {
     event('main', 'turn.ended', { turnId, reason: 'completed' }),
   ];
 
-  /** One of two turns, unloaded, and what a log that was loaded for it would know. */
+  /** Creates an unloaded session of two turns. */
   async function written(...more: Draft[]) {
     const id = await create();
     const { log } = await live.open(id);
@@ -784,7 +784,7 @@ describe('a copy of a session that was not read', () => {
       live.fork(stored(id).header, { kind: 'fork', describe: (copy) => ({ ...copy, title: 'Copied' }) }),
     );
 
-  /** The lines of a copy, its own ids and times left out. */
+  /** The lines of a copy, with its ids and times masked. */
   async function linesOf({ id }: { id: string }) {
     const text = await readFile(join(live.directory(stored(id).header), 'journal.ndjson'), 'utf8');
     const [head, ...lines] = text.trimEnd().split('\n');
@@ -800,7 +800,7 @@ describe('a copy of a session that was not read', () => {
 
   const facts = ({ id: _id, created_at: _at, ...session }: Session) => session;
 
-  it('is made of its row, and is what folding it would have made', async () => {
+  it('is created from its row, and equals the copy that folding creates', async () => {
     const id = await written();
     clock.advance(5);
     const copy = await fork(id);
@@ -827,7 +827,7 @@ describe('a copy of a session that was not read', () => {
     expect(stored(second.id).header).toMatchObject({ forkedFrom: copy.id, settled: true, open: false });
   });
 
-  it('is folded where the journal is not what the row was made of', async () => {
+  it('is folded if the journal differs from the row', async () => {
     const id = await written();
     const { length } = await linesOf({ id });
     await appendFile(join(live.directory(stored(id).header), 'journal.ndjson'), '{"t":1,');
@@ -861,7 +861,7 @@ describe('a copy of a session that was not read', () => {
   });
 });
 
-it('after closing loads nothing more', async () => {
+it('loads no session after closing', async () => {
   const id = await create();
   await live.close();
   expect(liveIds()).toEqual([]);
@@ -869,7 +869,7 @@ it('after closing loads nothing more', async () => {
 });
 
 describe('reading', () => {
-  it('many sessions, again and again, loads none of them and keeps a few folds', async () => {
+  it('many sessions repeatedly loads none of them and caches a few folds', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 300; n++) ids.push(await create());
     for (const { id } of live.all()) await live.inTurn(id, () => live.unload(id, 'idle'));

@@ -9,7 +9,7 @@ import { temporaryDirectory } from '#support/server.ts';
 
 const images = createImages({ settings: () => ({}) });
 
-/** No prompt here names an upload. */
+/** Stores the media of a prompt without uploads. */
 const storePromptMedia = (content: ContentPart[], sessionDir: string) =>
   store(content, {
     sessionDir,
@@ -23,7 +23,7 @@ const svg = (text: string): ContentPart => ({
 });
 const nameOf = (text: string) => `${createHash('sha256').update(text).digest('hex').slice(0, 32)}-image.svg`;
 
-describe('images that no model takes', () => {
+describe('images that no model accepts', () => {
   it('are stored under the hash of their bytes, equal ones once', async () => {
     const dir = await temporaryDirectory();
     const { content, parts, text, attachments } = await storePromptMedia([svg('<a/>'), svg('<a/>'), svg('<b/>')], dir);
@@ -38,7 +38,7 @@ describe('images that no model takes', () => {
   it('are removed again when the prompt cannot be stored; those of earlier prompts stay', async () => {
     const dir = await temporaryDirectory();
     await storePromptMedia([svg('<old/>')], dir);
-    // A folder in the place of the third file.
+    // A folder at the path of the third file.
     await mkdir(join(dir, 'attachments', nameOf('<c/>'), 'x'), { recursive: true });
     const failing = storePromptMedia([svg('<old/>'), svg('<b/>'), svg('<c/>')], dir);
     await expect(failing).rejects.toMatchObject({ code: 50003 });
@@ -46,7 +46,7 @@ describe('images that no model takes', () => {
   });
 });
 
-it('nothing is written for a prompt without files', async () => {
+it('no file is written for a prompt without files', async () => {
   const dir = await temporaryDirectory();
   const url = 'https://example.com/clip.mp4';
   const input = await storePromptMedia(

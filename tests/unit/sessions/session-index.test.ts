@@ -18,7 +18,7 @@ import { openIndex, sessionDir, sessionRow, WORKSPACE, writeSession } from './in
 
 const all = { archived: 'include' } as const;
 
-/** A new session's journal, without a `state.json`. */
+/** Creates the journal of a new session, without a `state.json`. */
 async function journalOf(home: string) {
   const dir = sessionDir(home, SESSION_ID);
   const { options } = logOptions(dir);
@@ -64,7 +64,7 @@ describe('session index', () => {
     expect(index.list(all).rows).toHaveLength(2);
   });
 
-  it('lists no folder that is being made, and removes those that a dead server left', async () => {
+  it('lists no folder under construction, and removes those that a killed server left', async () => {
     const home = await temporaryHome();
     await writeSession(home, 'session_a');
     const folder = join(home, 'sessions', WORKSPACE);
@@ -82,12 +82,12 @@ describe('session index', () => {
     expect(lines).toEqual([]);
   });
 
-  it('keeps the facts that no journal has when a journal is followed, and the other way round', async () => {
+  it('preserves members that no journal has when a journal is followed, and vice versa', async () => {
     const home = await temporaryHome();
     const [ours, theirs] = [openIndex(home).index, openIndex(home).index];
     ours.upsert(sessionRow('s1', { custom: { a: 1 }, updatedAt: 10 }), 100);
     theirs.patch('s1', ({ custom }) => ({ archived: true, archivedAt: 7, custom: { ...custom, b: 2 }, updatedAt: 20 }));
-    // Made before the other server's change was seen.
+    // Derived before the other server's change was read.
     ours.upsert(sessionRow('s1', { title: 'later', updatedAt: 15 }), 200);
     const header = sessionRow('s1', {
       title: 'later',
@@ -140,7 +140,7 @@ describe('session index', () => {
     expect(index.openRows().map(({ id }) => id)).toEqual(['a']);
   });
 
-  it('keeps a row that cannot be written and writes it later', async () => {
+  it('retains a row that cannot be written and writes it later', async () => {
     const home = await temporaryHome();
     await writeFile(join(home, 'cache'), 'in the way');
     const { index, lines } = openIndex(home, { retryAfterMs: 5 });
@@ -167,7 +167,7 @@ describe('repair', () => {
     expect(index.list(all).rows.map(({ title }) => title)).toEqual(['s3', 's2', 's1']);
   });
 
-  it('leaves out what holds no readable session, and does not try again until it changes', async () => {
+  it('omits a folder without a readable session, and does not read it again until it changes', async () => {
     const home = await temporaryHome();
     await writeSession(home, 's1');
     await mkdir(sessionDir(home, 's2'), { recursive: true });
@@ -203,7 +203,7 @@ describe('repair', () => {
     expect(lines).toHaveLength(1);
   });
 
-  it('tries again what the system refused, telling it once', async () => {
+  it('retries a refused read, and logs it once', async () => {
     const home = await temporaryHome();
     await writeSession(home, 's1');
     let refusals = 2;
@@ -221,7 +221,7 @@ describe('repair', () => {
     expect(index.get('s1')).toBeDefined();
   });
 
-  it('picks up what other programs made, changed and removed, and reads nothing else', async () => {
+  it('finds sessions that other programs created, changed and removed, and reads no others', async () => {
     const home = await temporaryHome();
     for (const id of ['same', 'changed', 'removed']) await writeSession(home, id, { title: 'first' });
     const { index, reads } = openIndex(home);
@@ -236,7 +236,7 @@ describe('repair', () => {
     expect(index.list(all).rows.map(({ id, title, archived }) => [id, title, archived])).toEqual([
       ['same', 'first', false],
       ['made', '', false],
-      // The journal has the last word on a title.
+      // The journal is authoritative for a title.
       ['changed', 'first', true],
     ]);
 
@@ -245,7 +245,7 @@ describe('repair', () => {
     expect(reads).toEqual([]);
   });
 
-  it('leaves a row alone that is ahead of its file', async () => {
+  it('does not change a row that is newer than its file', async () => {
     const home = await temporaryHome();
     const { index, reads } = openIndex(home);
     await index.ready();
@@ -354,7 +354,7 @@ describe('repair', () => {
     expect(index.get('s1')).toBeDefined();
   });
 
-  it('gives the row that following the appends gave', async () => {
+  it('returns the same row as following the appends', async () => {
     const home = await temporaryHome();
     const { log } = await journalOf(home);
     await log.claim();
@@ -394,13 +394,13 @@ describe('repair', () => {
 });
 
 describe('several processes', () => {
-  it('make and write one index at the same time', async () => {
+  it('create and write one index at the same time', async () => {
     const folder = await programFolder();
     const program = await buildProgram('index-writer', folder);
     const writers = ['a', 'b', 'c', 'd'].map((name) => startProgram(program, [name]));
     const answers = () => Promise.all(writers.map((writer) => once(writer, 'message')));
     await answers();
-    // Two that meet in the same millisecond are what may go wrong: many homes, so that some do.
+    // A conflict needs two processes in the same millisecond, so many homes are tried.
     for (let round = 0; round < 15; round++) {
       const home = await temporaryHome();
       const written = answers();

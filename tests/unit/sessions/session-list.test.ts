@@ -47,14 +47,14 @@ describe('session list', () => {
     });
   });
 
-  it('gives everything without paging, the cursor still applied', async () => {
+  it('returns everything without paging, the cursor still applied', async () => {
     const { list } = await listOf(ten);
     expect((await list()).ids).toHaveLength(10);
     expect(await list({ before_id: 's2' })).toEqual({ ids: ['s1', 's0'], hasMore: false });
     expect(await list({ after_id: 's7' })).toEqual({ ids: ['s9', 's8'], hasMore: false });
   });
 
-  it('walks through ties and all pages without losing or repeating one', async () => {
+  it('pages through ties without omitting or repeating one', async () => {
     const rows = Array.from({ length: 23 }, (_, place) =>
       at(`s${String(place).padStart(2, '0')}`, 1_000 + (place % 4)),
     );
@@ -74,13 +74,13 @@ describe('session list', () => {
     expect(await list({ page_size: 9 })).toMatchObject({ hasMore: true });
   });
 
-  it('gives the newest part of what is newer than a cursor', async () => {
+  it('returns the newest of the sessions newer than a cursor', async () => {
     const { list } = await listOf(ten);
     expect(await list({ after_id: 's2', page_size: 3 })).toEqual({ ids: ['s9', 's8', 's7'], hasMore: true });
     expect(await list({ after_id: 's6', page_size: 3 })).toEqual({ ids: ['s9', 's8', 's7'], hasMore: false });
   });
 
-  it('takes a cursor that the filters exclude, and nothing for an unknown one', async () => {
+  it('accepts a cursor that the filters exclude, and returns nothing for an unknown one', async () => {
     const rows = [
       at('a', 1),
       at('archived', 2, { archived: true }),
@@ -94,7 +94,7 @@ describe('session list', () => {
     expect(await list({ before_id: 'unknown', page_size: 1 })).toEqual({ ids: [], hasMore: false });
   });
 
-  it('leaves archived sessions out, takes them in, or shows them alone with paging', async () => {
+  it('excludes archived sessions, includes them, or returns only them with paging', async () => {
     const archived = Array.from({ length: 25 }, (_, place) => at(`x${place}`, 100 + place, { archived: true }));
     const { list } = await listOf([...ten, ...archived]);
     expect((await list()).ids).toHaveLength(10);
@@ -105,7 +105,7 @@ describe('session list', () => {
     expect((await list({ archived_only: true, page_size: 100 })).ids).toHaveLength(25);
   });
 
-  it('cuts a page of archived and other sessions where their common order says', async () => {
+  it('cuts a page of archived and other sessions in their common order', async () => {
     const rows = Array.from({ length: 40 }, (_, place) =>
       at(`s${String(place).padStart(2, '0')}`, Math.floor(place / 3), {
         archived: place % 5 < 2,
@@ -126,7 +126,7 @@ describe('session list', () => {
     }
   });
 
-  it('drops sessions without a prompt when asked', async () => {
+  it('drops sessions without a prompt on request', async () => {
     const { list } = await listOf([at('empty', 2), at('used', 1, { lastPrompt: 'hi' })]);
     expect((await list({ exclude_empty: true })).ids).toEqual(['used']);
   });
@@ -139,7 +139,7 @@ describe('session list', () => {
     expect((await list({ busy: false })).ids).toHaveLength(7);
   });
 
-  it('takes all ids of a workspace, and refuses an unregistered one', async () => {
+  it('accepts all ids of a workspace, and refuses an unregistered one', async () => {
     const rows = [at('a', 1), at('b', 2, { workspaceId: ALIAS }), at('c', 3, { workspaceId: OTHER })];
     const { list } = await listOf(rows);
     expect((await list({ workspace_id: WORKSPACE })).ids).toEqual(['b', 'a']);

@@ -15,7 +15,7 @@ let home: string;
 let index: SessionIndex;
 let clock: ManualClock;
 let opened: string[];
-/** Servers of other machines that still live. */
+/** Servers of other machines that are alive. */
 let alive: Set<string>;
 const lines: string[] = [];
 
@@ -59,13 +59,13 @@ function start() {
   recovery.start();
 }
 
-/** A look is through, and a minute later the next begins. */
+/** Waits for the end of a pass, then advances the clock to the next one. */
 async function nextLook(): Promise<void> {
   await eventually(() => expect(clock.waits()).toEqual([60_000]));
   clock.advance(60_000);
 }
 
-it('settles sessions of dead servers, and each one once that cannot be loaded', async () => {
+it('settles sessions of killed servers, and tries one that cannot be loaded only once', async () => {
   await openSession('crashed', deadOwner());
   await openSession('damaged', deadOwner());
   await openSession('never-held', undefined);
@@ -75,7 +75,7 @@ it('settles sessions of dead servers, and each one once that cannot be loaded', 
   expect(opened).toEqual(['crashed', 'damaged', 'never-held']);
 });
 
-it('leaves alone what a live server holds, until that one is known to be dead', async () => {
+it('does not touch a session of a live server, until that server is known to be dead', async () => {
   alive.add('other');
   await openSession('held', elsewhere('other'));
   start();

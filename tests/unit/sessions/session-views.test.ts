@@ -54,7 +54,7 @@ it.each([1, 2, 3])('a folded session answers as the loaded one does, line by lin
   let lines = 0;
   await drive(opened.log, seed, 120, async () => {
     lines += 1;
-    // Work without a record is known where it runs alone.
+    // Only the process that runs an unrecorded operation has it.
     if (opened.log.held) return;
     if (lines % 4 === 0) expect(await answersOf(await readCold(SESSION_ID))).toEqual(await answersOf(opened.reader));
   });
@@ -81,7 +81,7 @@ it.each([4, 5])(
   },
 );
 
-it('a session that was loaded while it was folded answers from the loaded one', async () => {
+it('a session that is loaded during a fold answers from the loaded one', async () => {
   const { log, session } = opened;
   await log.claim();
   let asked = 0;

@@ -43,7 +43,7 @@ describe('state.json', () => {
     expect(JSON.parse(await readFile(join(dir, 'state.json'), 'utf8'))).toMatchObject({ id: 's1', version: 2 });
   });
 
-  it('of an older version is one that says nothing of its age', async () => {
+  it('of an older version may lack revision and length', async () => {
     const { id, cwd, createdAt, updatedAt } = sessionRow('s1');
     const text = JSON.stringify({ id, version: 2, cwd, createdAt, updatedAt, archived: false, agents: {} });
     await writeFile(join(dir, 'state.json'), text);
@@ -64,7 +64,7 @@ describe('state.json', () => {
     expect((await readState(dir))?.header).toEqual(sessionRow('s1', { wakes }));
   });
 
-  it.each(['', '{', '{"id":"x"}'])('that is damaged counts as missing, and is replaced: %j', async (text) => {
+  it.each(['', '{', '{"id":"x"}'])('that is damaged is treated as missing, and is replaced: %j', async (text) => {
     await writeFile(join(dir, 'state.json'), text);
     const onDamage = vi.fn();
     expect(await readStateFile(dir, WORKSPACE, onDamage)).toBeUndefined();
@@ -73,7 +73,7 @@ describe('state.json', () => {
     expect(await readState(dir)).toMatchObject({ header: { title: 'A' } });
   });
 
-  it('is no damage where the system fails for a moment', async () => {
+  it('is not treated as damaged after a temporary error of the system', async () => {
     await writeStateFile(dir, { header: title('A'), revision: 1, journalLength: 0 });
     vi.spyOn(fs, 'readFile').mockRejectedValueOnce(Object.assign(new Error('too many open files'), { code: 'EMFILE' }));
     syncBuiltinESMExports();
@@ -140,7 +140,7 @@ describe('the files of sessions', () => {
     expect(await present()).toBe('late');
   });
 
-  it('that cannot be written fail for who waits, and are written the next time', async () => {
+  it('that cannot be written fail for the waiting caller, and are written the next time', async () => {
     const files = createStateFiles({ index, log, clock });
     index.upsert(title('a'), 1);
     const missing = join(dir, 'missing');

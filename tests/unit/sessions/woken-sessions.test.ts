@@ -1,6 +1,4 @@
-/**
- * Which sessions that wake a server loads after its start, and how many stay loaded; with real locks and a real index.
- */
+/** Loading of sessions that wake after the start, and how many stay loaded; with real locks and a real index. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -20,7 +18,7 @@ const MINUTE = 60_000;
 
 const configWith = (env: NodeJS.ProcessEnv) => effectiveConfig({}, env);
 
-/** Starts what loads them over an index with these rows. */
+/** Starts the service over an index with these rows. */
 async function start(
   rows: { id: string; updatedAt?: number; archived?: boolean; wakes?: string[]; lock?: string }[],
   isDisabled: (feature: string) => boolean = () => false,
@@ -64,7 +62,7 @@ async function start(
 
 const heldElsewhere = JSON.stringify({ server_id: 'other', machine: 'a container', pid: 1, start: '1' });
 
-it('loads those that have jobs, but none that is archived or that a live server holds; a damaged one holds up no other', async () => {
+it('loads those that have jobs, but none that is archived or owned by a live server; a damaged one blocks no other', async () => {
   const { sessions, opened, lines } = await start([
     { id: 'newer', updatedAt: 2 },
     { id: 'older', updatedAt: 1 },
@@ -146,7 +144,7 @@ it('50 sessions that features want loaded stay; the least recently used of more 
   for (let n = 0; n < MAX_KEPT; n += 1) await open(`kept${n}`);
   clock.advance(31 * MINUTE);
   await cache.unloadIdle();
-  // Not for idleness, nor to make room.
+  // Neither because of idleness nor as an eviction above the limit.
   expect(events).toEqual(['unloaded other']);
   await open('kept0');
   busy.add('kept1');

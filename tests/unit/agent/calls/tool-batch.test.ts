@@ -146,7 +146,7 @@ describe('scheduling', () => {
   });
 });
 
-it('a call that breaks the turn lets the others settle first', async () => {
+it('a call that fails the turn does so after the others have settled', async () => {
   const { open, run } = gate();
   // Finding instruction files is not part of the tool, so its failure is the turn's.
   const { outcome, log } = await batch([{ accesses: [file('/a', 'read')] }, { accesses: [file('/b', 'read')], run }], {
@@ -207,7 +207,7 @@ describe('results', () => {
 });
 
 describe('an abort', () => {
-  it('gives every started call a result, and waits at most 2 s for a call that ignores it', async () => {
+  it('settles every started call with a result, and waits at most 2 s for a call that ignores it', async () => {
     const controller = new AbortController();
     const { outcome, log, results } = await batch(
       [{ accesses: [], run: () => new Promise(() => undefined) }, { accesses: [] }],
