@@ -130,7 +130,7 @@ test('a restart publishes its steps in order, whether it succeeds or not', async
   expect(await world.api('POST', '/mcp/servers/one:stop')).toMatchObject({ code: 40001 });
 });
 
-test('servers of a project are used as soon as it is trusted; a broken file causes a warning', async () => {
+test('servers of a project are used as soon as it is trusted; a broken file results in a warning', async () => {
   await mcp.configure({});
   const talk = await mcp.talk();
   const root = talk.session.metadata.cwd;

@@ -65,7 +65,7 @@ it('the absolute form reaches what its path names', async () => {
   expect(reached).toEqual(['get /api/v1/meta', 'get /api/v1/healthz']);
 });
 
-it('whatever reaches an endpoint with the token is 401 without it', async () => {
+it('any request that reaches an endpoint with the token is 401 without it', async () => {
   const random = seeded(20);
   const routes = endpoints.map(({ route }) => publicPath(route));
   const seen = new Set<string>();

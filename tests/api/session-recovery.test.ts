@@ -143,7 +143,7 @@ describe('a crash in mid-turn', () => {
     await abort(talk);
   });
 
-  it('is settled in the background if the index says that a turn was open', async () => {
+  it('is settled in the background if a turn is open in the index', async () => {
     const talk = await openTurn();
     const home = await crash(talk);
     await cp(join(world.server.home, 'cache'), join(home, 'cache'), { recursive: true });

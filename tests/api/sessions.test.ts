@@ -87,7 +87,7 @@ describe('POST /sessions', () => {
     expect(await world.ok('GET', `/sessions/${id}/status`)).toMatchObject({ permission: 'manual' });
   });
 
-  it('gives a new session the configured permission mode', async () => {
+  it('creates a session with the configured permission mode', async () => {
     const other = await startWorld({ config: { default_permission_mode: 'auto' } });
     const { id } = await other.session();
     expect(await other.ok('GET', `/sessions/${id}/status`)).toMatchObject({ permission: 'auto' });

@@ -280,7 +280,7 @@ describe('the backlog of a job', () => {
     expect(uneven.count).toBe(2);
   });
 
-  it('of a job on the full hour leads, but never before the job was made', () => {
+  it('of a job on the full hour is early, but never before the creation of the job', () => {
     const id = newUlid();
     const own = lead(id, at('11:00:00'));
     expect(backlog('0 11 * * *', { recurring: false, jitter: true, id }).dueAt).toBe(at('11:00:00') - own);

@@ -419,7 +419,7 @@ const waiting = (() => {
 })();
 
 describe('a goal of the model', () => {
-  it('adopts the turn that made it, which counts at its end', async () => {
+  it('adopts the turn that created it, which counts at its end', async () => {
     const talk = await talkWith([
       calling('CreateGoal', { objective: ' Ship it ', completionCriterion: 'x'.repeat(5000) }),
       costing(20, { text: 'Begun.' }),
@@ -527,7 +527,7 @@ describe('a goal of the model', () => {
     ]);
   });
 
-  it('ends the batch with its outcome; in the last step no tools run, whatever is called', async () => {
+  it('ends the batch with its outcome; in the last step no tools run, regardless of the calls', async () => {
     const talk = await talkWith([
       { calls: [call('Echo', { text: 'a' }), call('UpdateGoal', { status: 'complete' }), call('Echo', { text: 'b' })] },
       { calls: [call('Echo', { text: 'c' }), call('NoSuchTool', {})] },

@@ -110,7 +110,7 @@ test('a request whose id is in progress waits until that one was answered; a num
   expect(it.reasons).toEqual([]);
 });
 
-test('a request that waits for its id does not hold up others; the last one is cancelled; too many end the connection', async () => {
+test('a request that waits for its id does not block others; the last one is cancelled; too many close the connection', async () => {
   const it = setUp();
   it.receive(ping(0), 2);
   it.receive({ jsonrpc: '2.0', id: 0, method: 'roots/list' });

@@ -44,7 +44,7 @@ test('schemas of several servers are checked in turn', async () => {
   expect(asked).toEqual(['a-0', 'b-0', 'a-1', 'b-1', 'a-2', 'b-2']);
 });
 
-test('nothing is known of what a tool of a server may change: permissions decide each call', async () => {
+test('the effects of a server tool are unknown: permissions decide each call', async () => {
   const { schemas } = fakeSchemas();
   const run = async () => ({ output: '' });
   const tools = toolsOf(await discover('s', listed('good', 2), config, schemas), schemas, run);

@@ -466,7 +466,7 @@ it('returns the state of a grant without a request', async () => {
   expect(guarded.requests).toHaveLength(asked);
 });
 
-it('an unreadable document counts as missing, and is not quoted', async () => {
+it('an unreadable document is treated as missing, and is not quoted', async () => {
   const { home, auth, target, bearer, lines, id } = await open();
   const folder = join(home, 'credentials', 'mcp');
   await mkdir(folder, { recursive: true });

@@ -94,7 +94,7 @@ it("a project's servers are used while its directory and the top of the reposito
   expect(sets.map(({ entries }) => entries.length)).toEqual([1, 1, 2, 1]);
 });
 
-it('a trust that cannot be read counts as none', async () => {
+it('an unreadable trust is treated as none', async () => {
   const { facts, user, shared, local, servers, names, lines } = await openWorkspace();
   facts.trustFails = true;
   await putFile(user, serversOf('a'));

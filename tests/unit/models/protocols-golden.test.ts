@@ -221,7 +221,7 @@ describe('anthropic', () => {
     expect(body.thinking).toMatchObject({ type });
   });
 
-  it('gives declarations precedence over the name', async () => {
+  it('prefers declarations over the name', async () => {
     const settings = { effort: 'low' };
     const declared = await sent(anthropic({ wireName: 'other', supportEfforts: ['low', 'max'] }, { settings }));
     expect(declared.body.thinking).toMatchObject({ type: 'adaptive' });

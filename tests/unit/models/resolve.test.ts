@@ -228,7 +228,7 @@ describe('readiness', () => {
   });
 });
 
-it('a login is ready when its slot holds a token', async () => {
+it('a login is ready when its slot contains a token', async () => {
   const models = await open(provider('native', 'oauth = { storage = "file", key = "oauth/k" }') + model('x'));
   await mkdir(join(home, 'credentials'));
   const slot = join(home, 'credentials', 'k.json');

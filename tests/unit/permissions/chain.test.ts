@@ -82,7 +82,7 @@ test('a question to people is asked in every mode but auto, regardless of allow 
   for (const mode of ['manual', 'yolo', 'auto'] as const) expect((await asks(mode, rules, 'Denied')).kind).toBe('deny');
 });
 
-test('a tool needs approval unless its class says otherwise', async () => {
+test('a tool needs approval unless its class permits it', async () => {
   const kinds = async (permission?: ToolPermission) => (await decide([], permission ? { permission } : {})).kind;
   expect(await kinds('free')).toBe('approve');
   expect(await kinds('ask')).toBe('ask');

@@ -63,7 +63,7 @@ test("errors carry the system's codes", async () => {
   await expect(runtime.writeFile(join(folder, 'd'), '')).rejects.toMatchObject({ code: 'EISDIR' });
 });
 
-test('programs are found by path or name; the environment holds no secret', async () => {
+test('programs are found by path or name; the environment contains no secret', async () => {
   expect(await runtime.which('sh')).toBe('/bin/sh');
   expect(await runtime.which('/bin/sh')).toBe('/bin/sh');
   expect(await runtime.which('/bin/no-such-program')).toBeUndefined();

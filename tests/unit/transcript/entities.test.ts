@@ -104,7 +104,7 @@ describe('the todo list', () => {
     return told;
   }
 
-  it('is referred to by the call that wrote it, and from then on by each call with a list', () => {
+  it('is referred to by the call that wrote it, and by each later call with a list', () => {
     const { tell, state, call } = calling();
     const todo = { todoId: 'todo', items: todos, updatedAt: AT };
     tell(admitted('c1'));

@@ -57,7 +57,7 @@ describe('a task that a call waits for', () => {
   });
 });
 
-it('running tasks come first, then the newest of the others', () => {
+it('running tasks are first, then the newest of the others', () => {
   const list = [task('1', { status: 'completed' }), task('2'), task('3', { status: 'failed' }), task('4')];
   expect(shownTasks(list, 10).map(({ id }) => id)).toEqual(['2', '4', '3', '1']);
   expect(shownTasks(list, 1).map(({ id }) => id)).toEqual(['2', '4', '3']);
