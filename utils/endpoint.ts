@@ -15,7 +15,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { H3Event } from 'h3';
 import { z } from 'zod';
-import type { BindFacts } from '#server/app/options.ts';
+import type { BindOptions } from '#server/app/options.ts';
 import type { App } from '#server/app/app.ts';
 import type { Caller } from '#schema/caller.ts';
 import { codeOf, errorEntry } from '#server/errors/catalogue.ts';
@@ -84,7 +84,7 @@ interface Description {
   /** The body is a `multipart/form-data` form of these members, which the handler reads from `form`. For documents. */
   form?: z.ZodObject;
   /** Whether this bind has the endpoint; where it has not, it is an unknown route. */
-  mounted?: (facts: BindFacts) => boolean;
+  mounted?: (facts: BindOptions) => boolean;
   stateless?: boolean;
 }
 

@@ -55,7 +55,7 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
       agentId: id,
       activeTools: tools().activeNames,
     }),
-    tellFacts: frames.facts,
+    publishStatus: frames.facts,
     request: (request) => turns.request(request),
     wake: (next) => turns.wake(next),
   };

@@ -21,7 +21,7 @@ import { DETACHED_TIMEOUT_S, KILL_GRACE_MS } from '#server/tasks/tasks.ts';
 import type { Tool } from '#server/tools/tool.ts';
 import { findNestedInstructions } from './calls/nested-instructions.ts';
 import { createMediaKinds } from './media/media-kinds.ts';
-import type { SessionPlace } from './contract/context.ts';
+import type { SessionLocation } from './contract/context.ts';
 import type { AgentDefaults } from './contract/feature.ts';
 import { mainProfile } from './profiles/built-in.ts';
 import type { AgentFolder } from './profiles/agent-folders.ts';
@@ -97,7 +97,7 @@ export function createAgentServices(deps: AgentServicesDeps): AgentServices {
     repositoryOf: projects.repositoryOf,
     controlFolders: profiles.folders,
   });
-  const reach = ({ cwd, dir, ancestorDirs }: SessionPlace) => ({
+  const reach = ({ cwd, dir, ancestorDirs }: SessionLocation) => ({
     runtime,
     cwd,
     sessionDir: dir,

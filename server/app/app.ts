@@ -21,7 +21,7 @@ import { openHome } from '#server/home/home.ts';
 import { listInstances, registerInstance } from '#server/home/instances.ts';
 import type { UseSession } from '#server/agent/contract/feature.ts';
 import type { SessionServices } from './agent-services.ts';
-import type { AppOptions, BindFacts } from './options.ts';
+import type { AppOptions, BindOptions } from './options.ts';
 import { createDisposers, type Disposers } from './disposers.ts';
 import { createMeta } from './meta.ts';
 import { newUlid } from '#server/ids.ts';
@@ -74,7 +74,7 @@ import { SERVER_VERSION } from '#server/version.ts';
 export interface App {
   readonly serverId: string;
   readonly options: AppOptions;
-  readonly bind: BindFacts;
+  readonly bind: BindOptions;
   /** The server log and the engine's log files. */
   readonly log: Logger;
   /** Only the server log, for lines that are too many for the log files. */
@@ -148,7 +148,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const serverId = newUlid();
   const startedAt = Date.now();
   const sessionsDir = join(home, 'sessions');
-  const bind: BindFacts = {
+  const bind: BindOptions = {
     loopback: isLoopbackBind(host),
     debugEndpoints: options.debugEndpoints,
     allowRemoteShutdown: options.allowRemoteShutdown,

@@ -5,7 +5,7 @@ import { SERVER_VERSION } from '#server/version.ts';
 
 const FEATURES = ['btw', 'plan', 'externalHooks', 'swarm', 'goal', 'usage', 'dateChange', 'tokenCounting', 'todo'];
 
-export interface MetaFacts {
+export interface MetaInputs {
   serverId: string;
   /** Milliseconds since the epoch. */
   startedAt: number;
@@ -15,7 +15,7 @@ export interface MetaFacts {
   flags: () => Record<string, boolean>;
 }
 
-export function createMeta({ serverId, startedAt, bypassAuth, webTitle, flags }: MetaFacts): () => Meta {
+export function createMeta({ serverId, startedAt, bypassAuth, webTitle, flags }: MetaInputs): () => Meta {
   return () => ({
     server_version: SERVER_VERSION,
     capabilities: { websocket: true, file_upload: true, fs_query: true, mcp: true, tasks: true, terminal: true },

@@ -65,7 +65,7 @@ export interface AppOptions {
 /**
  * The facts by which an endpoint's `mounted` decides: some endpoints exist only on a loopback bind, or with an option.
  */
-export interface BindFacts {
+export interface BindOptions {
   loopback: boolean;
   debugEndpoints: boolean;
   allowRemoteShutdown: boolean;

@@ -29,7 +29,7 @@ export function createChangeWindow(
   let told = current();
   let known = told;
   let caller: Caller | undefined;
-  let callOff: (() => void) | undefined;
+  let cancelTimer: (() => void) | undefined;
   const changed = (now: EffectiveConfig, from: EffectiveConfig): string[] => {
     const before = new Map(Object.entries(from));
     const after = new Map(Object.entries(now));
@@ -38,8 +38,8 @@ export function createChangeWindow(
       .sort();
   };
   function flush(): void {
-    callOff?.();
-    callOff = undefined;
+    cancelTimer?.();
+    cancelTimer = undefined;
     const fields = changed(known, told);
     told = known;
     if (fields.length > 0) emit(fields, caller);
@@ -49,15 +49,15 @@ export function createChangeWindow(
       const latest = current();
       const fresh = changed(latest, known);
       if (fresh.length === 0) return;
-      if (callOff && !isDeepStrictEqual(by, caller)) flush();
+      if (cancelTimer && !isDeepStrictEqual(by, caller)) flush();
       known = latest;
       caller = by;
       seen(fresh, by);
-      callOff ??= clock.setTimeout(flush, CHANGE_WINDOW_MS);
+      cancelTimer ??= clock.setTimeout(flush, CHANGE_WINDOW_MS);
     },
     close() {
-      callOff?.();
-      callOff = undefined;
+      cancelTimer?.();
+      cancelTimer = undefined;
     },
   };
 }

@@ -13,7 +13,7 @@ import type { Client, FrameHandler } from './frame-handler.ts';
 import { createInbox } from './inbox.ts';
 import { ackText, errorText, helloText, refusalText } from './outgoing.ts';
 import type { OutgoingEvent } from './outgoing.ts';
-import type { Peer, PeerFacts, PeerHandle } from './peer.ts';
+import type { Peer, PeerInfo, PeerHandle } from './peer.ts';
 import type { StreamSource } from './stream-source.ts';
 import { subscriptionFrames } from './subscription-frames.ts';
 import { createSubscriptions } from './subscriptions.ts';
@@ -36,7 +36,7 @@ export interface LiveConnection extends PeerHandle {
 export interface ConnectionDeps {
   id: string;
   peer: Peer;
-  facts: PeerFacts;
+  facts: PeerInfo;
   times?: DeliveryTimes;
   /** Handlers that the domains registered, by frame type. */
   frames: ReadonlyMap<string, FrameHandler>;

@@ -6,7 +6,7 @@
  */
 import { createAnswerBound } from './answer-bound.ts';
 import { deltaText } from './deltas.ts';
-import type { SendLane } from './frame-handler.ts';
+import type { SendClass } from './frame-handler.ts';
 import type { EventFrame, StreamPosition } from './frame.ts';
 import { frameText } from './frame.ts';
 import { errorText, resyncText } from './outgoing.ts';
@@ -33,7 +33,7 @@ export const deliveryTimes: DeliveryTimes = { batchMs: 16, drainMs: 5, stallMs: 
 
 export interface DeliveryQueue {
   /** Writes an ack, a system frame or a domain's frame immediately after the queued ones. */
-  sendNow(text: string | Uint8Array, lane?: SendLane): void;
+  sendNow(text: string | Uint8Array, lane?: SendClass): void;
   /**
    * Queues a live event. Global events and text, which the joiner already delayed, are written immediately; others may
    * wait for a batch.

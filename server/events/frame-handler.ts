@@ -7,20 +7,20 @@ import type { StreamPosition } from './frame.ts';
  * Frames of one row are handled serially, rows run concurrently: keystrokes keep their order, an abort overtakes slow
  * requests, and arming a watch does not delay typing.
  */
-export type FrameRow = 'terminal' | 'control' | 'ordinary';
+export type FrameLane = 'terminal' | 'control' | 'ordinary';
 
 /**
  * Bound of a queued text. An `answer` counts as an unsent ack, above whose bound no frame is handled. The sender of an
  * `event` awaits `room()` after it and never queues a second one. The handler of a `replay` awaited `room()` before
  * (`atLength`). Of the stream `newestOf` the newest texts are retained; it causes no session to be cut.
  */
-export type SendLane = 'answer' | 'event' | 'replay' | { readonly newestOf: string };
+export type SendClass = 'answer' | 'event' | 'replay' | { readonly newestOf: string };
 
 /** The connection on which a frame arrived, as a domain sees it. */
 export interface Client {
   readonly id: string;
   /** Queues a text, as a string or UTF-8, after the frames queued so far; a no-op after the connection has closed. */
-  send(lane: SendLane, text: string | Uint8Array): void;
+  send(lane: SendClass, text: string | Uint8Array): void;
   /** Resolves when the socket is below its high-water mark, or when the connection has closed. */
   room(): Promise<void>;
   /**
@@ -58,7 +58,7 @@ export interface Companion {
 
 export interface FrameHandler {
   readonly type: string;
-  readonly row: FrameRow;
+  readonly row: FrameLane;
   /** The reply may be long, so the frame waits until the socket is below its high-water mark. */
   readonly atLength: boolean;
   /** Payload of a refusing ack, unless the frame's payload is invalid or the error has one. */
@@ -77,7 +77,7 @@ interface Declaration<P, A, R> {
 
 interface Handling<P, A, R> {
   /** Default: `ordinary`. */
-  row?: FrameRow;
+  row?: FrameLane;
   atLength?: boolean;
   /** Payload of a refusing ack, where it is always the same. */
   refusal?: R;

@@ -1,5 +1,5 @@
 /** Inbox of one connection: request frames in independent FIFO rows; the socket is paused while too many are queued. */
-import type { FrameRow } from './frame-handler.ts';
+import type { FrameLane } from './frame-handler.ts';
 import type { Peer } from './peer.ts';
 
 export const INBOX_FRAMES = 256;
@@ -7,7 +7,7 @@ export const INBOX_BYTES = 1024 * 1024;
 
 export interface Inbox {
   /** Queues a frame of `bytes` bytes in its row; `handle` runs after the frames before it and must not reject. */
-  push(row: FrameRow, bytes: number, handle: () => Promise<void>): void;
+  push(row: FrameLane, bytes: number, handle: () => Promise<void>): void;
   /** Drops the queued frames; running handlers continue. */
   close(): void;
 }
@@ -19,7 +19,7 @@ interface Row {
 
 /** Creates the inbox of a peer. */
 export function createInbox(peer: Peer): Inbox {
-  const rows: Record<FrameRow, Row> = {
+  const rows: Record<FrameLane, Row> = {
     terminal: { frames: [], running: false },
     control: { frames: [], running: false },
     ordinary: { frames: [], running: false },

@@ -19,7 +19,7 @@ export interface Peer {
 }
 
 /** Data of the upgrade request that is needed after it. */
-export interface PeerFacts {
+export interface PeerInfo {
   remoteAddress: string | null;
   userAgent: string | null;
   /** The token or password that was accepted; null without authentication. */
@@ -36,7 +36,7 @@ export interface PeerHandle {
 
 export interface Connections {
   /** Registers an accepted peer and sends its hello. */
-  open(peer: Peer, facts: PeerFacts): PeerHandle;
+  open(peer: Peer, facts: PeerInfo): PeerHandle;
   /** Established connections, oldest first. */
   list(): Connection[];
   /** Closes with 4401 the connections whose secret is no longer accepted. */

@@ -44,7 +44,7 @@ interface Kept {
   shown: Promise<boolean>;
   /** Stamps of the ignore files outside of the tree when it was listed. */
   outside: Promise<string>;
-  callOff(): void;
+  cancel(): void;
 }
 
 /** Returns the files that affect what is ignored, but whose changes the tree does not report. */
@@ -102,7 +102,7 @@ export function createKnownTrees({ trees, env, topOf, clock, log }: KnownTreesDe
   function forget(root: string, found: Kept): void {
     if (kept.get(root) !== found) return;
     kept.delete(root);
-    found.callOff();
+    found.cancel();
     // A lease that failed needs no release.
     found.lease.then(
       async (lease) => {
@@ -119,7 +119,7 @@ export function createKnownTrees({ trees, env, topOf, clock, log }: KnownTreesDe
       lease,
       outside: stampOf(root, env()),
       shown: show(root, lease),
-      callOff: () => undefined,
+      cancel: () => undefined,
     };
     kept.set(root, begun);
     return begun;
@@ -127,8 +127,8 @@ export function createKnownTrees({ trees, env, topOf, clock, log }: KnownTreesDe
 
   function keepReal(root: string): Kept {
     const found = kept.get(root) ?? begin(root);
-    found.callOff();
-    found.callOff = clock.setTimeout(() => forget(root, found), KEPT_MS);
+    found.cancel();
+    found.cancel = clock.setTimeout(() => forget(root, found), KEPT_MS);
     return found;
   }
 

@@ -23,7 +23,7 @@ export const byDescriptor = process.platform === 'linux' && existsSync(DESCRIPTO
 export const lstatOf: (path: string) => Promise<Stats> = promisify(lstat);
 
 /** A file or directory inside the roots, links followed. */
-export interface Place {
+export interface OpenPath {
   /** Path to use for file system calls. A file is opened again through it; `join(at, name)` is an entry. */
   readonly at: string;
   /** Path with links resolved; only for messages and comparisons. */
@@ -45,7 +45,7 @@ async function realRoots(directory: WorkDirectory): Promise<string[]> {
 }
 
 /** Opens the target of the path. Rejects with the system's error. */
-async function openPlace(path: string, shown: string): Promise<Place> {
+async function openPlace(path: string, shown: string): Promise<OpenPath> {
   if (byDescriptor) {
     const handle = await open(path, O_PATH);
     try {
@@ -80,9 +80,9 @@ const isAbsent = (error: unknown) =>
 /** Access for the paths of one request: all are checked against the same real roots. */
 export interface Within {
   /** Opens the target of a path. Throws `fs.path_escapes_session` outside the roots, otherwise the system's error. */
-  open(path: RelativePath, shown?: string): Promise<Place>;
+  open(path: RelativePath, shown?: string): Promise<OpenPath>;
   /** Like `open`, for an entry of an opened directory. */
-  openEntry(parent: Place, name: string, shown: string): Promise<Place>;
+  openEntry(parent: OpenPath, name: string, shown: string): Promise<OpenPath>;
   /**
    * Throws `fs.path_escapes_session` if the path leads outside, and the system's error if it is too long. For a missing
    * path its nearest existing ancestor decides.
@@ -93,7 +93,7 @@ export interface Within {
 export async function within(directory: WorkDirectory): Promise<Within> {
   const roots = await realRoots(directory);
 
-  async function openInside(path: string, shown: string): Promise<Place> {
+  async function openInside(path: string, shown: string): Promise<OpenPath> {
     const place = await openPlace(path, shown);
     if (roots.some((root) => isInside(place.real, root))) return place;
     await place.close();
@@ -113,7 +113,7 @@ export async function within(directory: WorkDirectory): Promise<Within> {
     }
   }
 
-  async function openChecked(path: RelativePath, shown: string = path): Promise<Place> {
+  async function openChecked(path: RelativePath, shown: string = path): Promise<OpenPath> {
     try {
       return await openInside(join(directory.root, path), shown);
     } catch (error) {

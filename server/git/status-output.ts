@@ -1,7 +1,7 @@
 /** Incremental parser of the output of `git status --porcelain=v2 -z --branch`. */
 import type { GitChange } from '#schema/git.ts';
 
-export interface BranchFacts {
+export interface BranchStatus {
   /** Empty on a detached HEAD; the unborn branch before the first commit. */
   branch: string;
   ahead: number;
@@ -35,7 +35,7 @@ function words(record: string, count: number): { fields: string[]; path: string 
   return { fields, path: record.slice(fields.join(' ').length + 1) };
 }
 
-function takeHeader(line: string, branch: BranchFacts): void {
+function takeHeader(line: string, branch: BranchStatus): void {
   const [name, ...values] = line.split(' ');
   if (name === 'branch.oid') branch.unborn = values[0] === '(initial)';
   else if (name === 'branch.head') branch.branch = values[0] === '(detached)' ? '' : (values[0] ?? '');
@@ -64,9 +64,9 @@ function entryOf(record: string): StatusEntry | undefined {
 export function createStatusReader(onEntry: (entry: StatusEntry) => void): {
   write(text: string): void;
   /** Complete after git has exited. */
-  branch: BranchFacts;
+  branch: BranchStatus;
 } {
-  const branch: BranchFacts = { branch: '', ahead: 0, behind: 0, unborn: false };
+  const branch: BranchStatus = { branch: '', ahead: 0, behind: 0, unborn: false };
   /** Whether the next record is the old name of a renamed entry. */
   let skip = false;
   let rest = '';

@@ -2,7 +2,7 @@
 import type { GitStatusReply } from '#schema/git.ts';
 import type { RelativePath } from '#server/files/work-directory.ts';
 import { createLineCounter } from './line-counts.ts';
-import { createStatusReader, type BranchFacts, type StatusEntry } from './status-output.ts';
+import { createStatusReader, type BranchStatus, type StatusEntry } from './status-output.ts';
 import { dirtySubmodules } from './submodules.ts';
 import { gitUnavailable, type WorkTree } from './work-tree.ts';
 
@@ -16,7 +16,7 @@ const STATUS_MAX_BYTES = 64 * 1024 * 1024;
 export async function readStatus(
   tree: WorkTree,
   { ignored = false, onEntry }: { ignored?: boolean; onEntry(entry: StatusEntry): void },
-): Promise<BranchFacts> {
+): Promise<BranchStatus> {
   const { prefix } = tree;
   const inside = (path: string) => (path.startsWith(prefix) ? path.slice(prefix.length) : undefined);
   const reader = createStatusReader(({ path, ...entry }) => {

@@ -15,7 +15,7 @@ const LINKED = [TOKEN, CREDENTIALS, SESSIONS, ...SETTINGS];
 /** Cache lifetime: preparing and deciding one call takes less time and reads the disk a single time. */
 const SAME_LOOK_MS = 20;
 
-export interface HomePlaces {
+export interface HomePaths {
   /** The home with its links resolved. */
   real: string;
   /** Targets of the entries that are links, by name in lower case. */
@@ -25,7 +25,7 @@ export interface HomePlaces {
 export interface ServerHome {
   readonly path: string;
   /** Returns the current state, cached for up to `SAME_LOOK_MS`. */
-  look(): Promise<HomePlaces>;
+  look(): Promise<HomePaths>;
 }
 
 /** Resolves links in the home: dotfile managers store the real files in another folder. */
@@ -47,14 +47,14 @@ async function linkedEntries(home: string): Promise<Map<string, string>> {
   return new Map((await Promise.all(targets)).flat());
 }
 
-async function lookAt(home: string): Promise<HomePlaces> {
+async function lookAt(home: string): Promise<HomePaths> {
   const [real, links] = await Promise.all([realPath(home), linkedEntries(home)]);
   return { real, links };
 }
 
 /** Creates the home's reader; the disk is read at the first `look`. */
 export function createServerHome(path: string): ServerHome {
-  let last: { places: Promise<HomePlaces>; at: number } | undefined;
+  let last: { places: Promise<HomePaths>; at: number } | undefined;
   return {
     path,
     look() {

@@ -12,7 +12,7 @@ import { gitDirectoryOf } from '#server/project-files/repository.ts';
 import { errorCode } from '#server/errors/errno.ts';
 import { IGNORE_FILE_MAX_BYTES, parseIgnoreFile, type IgnoreFile } from './ignore-file.ts';
 import { openRegular, readBytes } from '#server/files/open-regular.ts';
-import { byDescriptor, parentOf, type Place, type Within } from '#server/files/open-within.ts';
+import { byDescriptor, parentOf, type OpenPath, type Within } from '#server/files/open-within.ts';
 import { directoriesDown, isInside } from '#server/files/paths.ts';
 import { readRegular } from '#server/files/read-regular.ts';
 import type { RelativePath, WorkDirectory } from '#server/files/work-directory.ts';
@@ -152,7 +152,7 @@ async function readAbove(directory: WorkDirectory, { env, topOf }: IgnoreRulesDe
 }
 
 /** The ignore file `name` of an opened directory; undefined if it is unreadable or leads outside. */
-async function readEntry(inside: Within, place: Place, name: string): Promise<IgnoreFile | undefined> {
+async function readEntry(inside: Within, place: OpenPath, name: string): Promise<IgnoreFile | undefined> {
   const file = await inside.openEntry(place, name, name).catch(() => undefined);
   if (!file) return undefined;
   try {
@@ -163,7 +163,7 @@ async function readEntry(inside: Within, place: Place, name: string): Promise<Ig
 }
 
 /** Like `readEntry`, for a name without a slash: fewer system calls unless it is a link, which may lead outside. */
-async function readOwnEntry(inside: Within, place: Place, name: string): Promise<IgnoreFile | undefined> {
+async function readOwnEntry(inside: Within, place: OpenPath, name: string): Promise<IgnoreFile | undefined> {
   if (!byDescriptor) return readEntry(inside, place, name);
   try {
     const file = await openRegular(join(place.at, name), constants.O_NOFOLLOW);
@@ -173,7 +173,7 @@ async function readOwnEntry(inside: Within, place: Place, name: string): Promise
   }
 }
 
-async function readGit(inside: Within, place: Place): Promise<Pick<OwnFiles, 'hasGit' | 'exclude'>> {
+async function readGit(inside: Within, place: OpenPath): Promise<Pick<OwnFiles, 'hasGit' | 'exclude'>> {
   const git = await gitEntry(place.at);
   const exclude = git?.isDirectory() ? readEntry(inside, place, '.git/info/exclude') : readExclude(place.at, git);
   return { hasGit: git !== undefined, exclude: await exclude };

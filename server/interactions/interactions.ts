@@ -124,11 +124,11 @@ export function createInteractions({ log, clock }: InteractionsDeps): Interactio
       signal.throwIfAborted();
       log.append(asked.opening);
       return new Promise<Answer>((resolve, reject) => {
-        const callOff = clock.setTimeout(() => {
+        const cancelTimer = clock.setTimeout(() => {
           if (!signal.aborted) endWithout(id, 'timed_out');
         }, INTERACTION_LIFETIME_MS);
         const onAbort = () => {
-          callOff();
+          cancelTimer();
           if (asked.onAbort === 'close') endWithout(id, asked.abortCause ? asked.abortCause() : 'turn_ended');
           else reject(signal.reason);
         };
@@ -136,7 +136,7 @@ export function createInteractions({ log, clock }: InteractionsDeps): Interactio
         waiting.set(id, {
           asked,
           end(answer) {
-            callOff();
+            cancelTimer();
             signal.removeEventListener('abort', onAbort);
             resolve(answer);
           },

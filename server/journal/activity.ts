@@ -5,7 +5,7 @@
  * the last published one.
  */
 import { MAIN_AGENT } from '#schema/agents.ts';
-import { applyActivity, workFacts, type ActivityState, type WorkFacts } from './projections/activity.ts';
+import { applyActivity, workStatus, type ActivityState, type WorkStatus } from './projections/activity.ts';
 import { event, type Draft } from './records.ts';
 
 const interactionTypes: ReadonlySet<string> = new Set([
@@ -63,8 +63,8 @@ export function withActivity<D extends Draft>(activity: ActivityState, holds: Ho
   return completed.toSpliced(place ?? completed.length, 0, ...missing());
 }
 
-function toTell(activity: ActivityState, held: boolean): WorkFacts {
-  const { last_turn_reason, ...facts } = workFacts(activity, held);
+function toTell(activity: ActivityState, held: boolean): WorkStatus {
+  const { last_turn_reason, ...facts } = workStatus(activity, held);
   return activity.disposed || last_turn_reason === undefined ? facts : { ...facts, last_turn_reason };
 }
 
@@ -80,9 +80,9 @@ function copyOf(activity: ActivityState): ActivityState {
   };
 }
 
-const nothingTold: WorkFacts = { busy: false, main_turn_active: false, pending_interaction: 'none' };
+const nothingTold: WorkStatus = { busy: false, main_turn_active: false, pending_interaction: 'none' };
 
-const same = (a: WorkFacts, b: WorkFacts = nothingTold) =>
+const same = (a: WorkStatus, b: WorkStatus = nothingTold) =>
   a.busy === b.busy &&
   a.main_turn_active === b.main_turn_active &&
   a.pending_interaction === b.pending_interaction &&

@@ -20,8 +20,8 @@ export interface Appender {
   /** See `SessionLog`, also for the next three. */
   append(drafts: Draft[]): number;
   attempt(drafts: Draft[]): boolean;
-  hold(drafts?: Draft[]): void;
-  release(drafts?: Draft[]): void;
+  beginWork(drafts?: Draft[]): void;
+  endWork(drafts?: Draft[]): void;
   /** Whether an operation without a record of its own runs. */
   readonly held: boolean;
   /** Whether this process wrote its `session.opened`. */
@@ -134,8 +134,8 @@ export function createAppender(journal: OpenJournal, version: string): Appender 
   return {
     append,
     attempt,
-    hold: (drafts = []) => changeHolds(1, drafts),
-    release: (drafts = []) => changeHolds(-1, drafts),
+    beginWork: (drafts = []) => changeHolds(1, drafts),
+    endWork: (drafts = []) => changeHolds(-1, drafts),
     get held() {
       return holds > 0;
     },

@@ -7,7 +7,7 @@ import type { TaskInfo } from '#schema/events/tasks.ts';
 import { iso, type TurnOutcome } from '#schema/scalars.ts';
 import type { LogState } from './fold.ts';
 import { placeSplices } from './context-size.ts';
-import { isBusy, mainTurnActive, pendingInteraction, type WorkFacts } from './projections/activity.ts';
+import { isBusy, mainTurnActive, pendingInteraction, type WorkStatus } from './projections/activity.ts';
 import type { AgentStatus } from './projections/status.ts';
 import { runningTasks, type KnownTask } from './projections/tasks.ts';
 import { entering, event, internal, unsent, type CompleteDraft, type Draft } from './records.ts';
@@ -169,7 +169,7 @@ function told(task: KnownTask, survives = false): Draft[] {
 }
 
 /** The idle activity to publish, if clients still have the session as running or waiting. */
-function idleWork({ activity }: LogState): WorkFacts | undefined {
+function idleWork({ activity }: LogState): WorkStatus | undefined {
   const { told } = activity;
   if (!told) return undefined;
   const outcome: TurnOutcome | undefined = mainTurnActive(activity) ? 'cancelled' : activity.outcome;

@@ -6,7 +6,7 @@ import type { BlobStore } from './blobs.ts';
 import { journalFiles, type JournalReader } from './journal-files.ts';
 import { readBatch, readLines, type Line } from './line-reader.ts';
 import { messageOf, shownMessage } from './message-view.ts';
-import { messageId, type MessagePlace, type MessagesState } from './projections/messages.ts';
+import { messageId, type MessagePosition, type MessagesState } from './projections/messages.ts';
 import type { Stored } from './texts.ts';
 
 /** Lines at most this far apart are read in one pass. */
@@ -40,12 +40,12 @@ export async function readMessages(
 }
 
 /** Reads the bodies that are stored in lines, verbatim from their records. */
-async function readBodies(dir: string, places: MessagePlace[], blobs: BlobStore) {
-  const byLine = new Map<number, MessagePlace[]>();
+async function readBodies(dir: string, places: MessagePosition[], blobs: BlobStore) {
+  const byLine = new Map<number, MessagePosition[]>();
   for (const place of places) {
     if (place.line !== undefined) byLine.set(place.line, [...(byLine.get(place.line) ?? []), place]);
   }
-  const bodies = new Map<MessagePlace, Stored<ContextMessage>>();
+  const bodies = new Map<MessagePosition, Stored<ContextMessage>>();
   if (byLine.size === 0) return bodies;
   const file = await journalFiles.openToRead(dir);
   try {

@@ -60,9 +60,9 @@ export interface SessionLog {
   /** `append` for timers and listeners, which cannot catch: a failure is logged. Returns whether it was written. */
   attempt(drafts: Draft[]): boolean;
   /** Begins an operation that has no record of its own, with these drafts on the line that publishes it. */
-  hold(drafts?: Draft[]): void;
+  beginWork(drafts?: Draft[]): void;
   /** Ends such an operation. */
-  release(drafts?: Draft[]): void;
+  endWork(drafts?: Draft[]): void;
   /** Publishes an event that is never written, in order with the appended ones. */
   volatile<T extends VolatileType>(agent: string, type: T, fields: VolatileFields<T>, options?: VolatileOptions): void;
   /** Adds a listener for all later batches and volatile events, in order; the returned function removes it. */
@@ -215,8 +215,8 @@ export function openLog(options: SessionLogOptions, blobs: BlobStore, view: Jour
     },
     append: appender.append,
     attempt: appender.attempt,
-    hold: appender.hold,
-    release: appender.release,
+    beginWork: appender.beginWork,
+    endWork: appender.endWork,
     volatile(agent, type, fields, { offset, transport } = {}) {
       const time = journal.now();
       const payload = { type, ...(transport ? {} : { time }), ...fields, agentId: agent, sessionId };

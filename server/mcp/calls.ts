@@ -10,7 +10,7 @@ import { toolResultOf } from './results.ts';
 /** Throttles progress to ten updates a second. */
 const PROGRESS_GAP_MS = 100;
 
-export interface CallPlace {
+export interface CallTarget {
   /** Name of the server. */
   name: string;
   timeoutMs: number;
@@ -30,7 +30,7 @@ export async function callThrough(
   tool: UsableTool,
   args: Record<string, unknown>,
   context: RunContext,
-  place: CallPlace,
+  place: CallTarget,
 ): Promise<ToolResult> {
   const present = place.connection();
   const connection = present ?? (await connected(context, place));
@@ -85,7 +85,7 @@ export async function callThrough(
 }
 
 /** Settles with the call's abort; the connection attempt continues, since other calls may wait for it. */
-function connected({ signal, progress }: RunContext, { name, connect }: CallPlace) {
+function connected({ signal, progress }: RunContext, { name, connect }: CallTarget) {
   signal.throwIfAborted();
   progress({ kind: 'status', text: `reconnecting to the MCP server ${name}` });
   return unlessAborted(connect(), signal);

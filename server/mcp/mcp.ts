@@ -18,7 +18,7 @@ import { createWorkspaceMcp, type WorkspaceMcp } from './workspace-mcp.ts';
 const STARTUP_TIMEOUT_MS = 30_000;
 const TOOL_TIMEOUT_MS = 60_000;
 
-export interface HeldWorkspaceMcp {
+export interface WorkspaceMcpReference {
   readonly workspace: WorkspaceMcp;
   /** Idempotent. The last `release` closes the connections and awaits the exit of their programs. */
   release(): Promise<void>;
@@ -26,7 +26,7 @@ export interface HeldWorkspaceMcp {
 
 export interface Mcp {
   /** Returns the servers of the workspace with this directory, without starting them. */
-  hold(root: string): HeldWorkspaceMcp;
+  hold(root: string): WorkspaceMcpReference;
   close(): Promise<void>;
 }
 

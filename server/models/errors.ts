@@ -1,8 +1,8 @@
 /** Classification of failed model requests by status, code and text, independent of the SDKs' error classes. */
 import { STATUS_CODES } from 'node:http';
 import { asRecord, tryParseJson } from '#server/text/json.ts';
-import type { ExchangeFacts } from '#server/net/fetch.ts';
-import { ModelError, type ModelErrorFacts } from './types.ts';
+import type { ExchangeResult } from '#server/net/fetch.ts';
+import { ModelError, type ModelErrorDetails } from './types.ts';
 
 const RETRIED_STATUSES = new Set([408, 409, 429, 500, 502, 503, 504, 529]);
 const OVERFLOW_STATUSES = new Set([400, 413, 422]);
@@ -40,7 +40,7 @@ interface Failure {
  * Returns the `ModelError` for any error that a protocol's stream threw. An HTTP failure is read from the exchange
  * itself, so that it is the same for every SDK.
  */
-export function toModelError(error: unknown, exchange: ExchangeFacts, native: boolean): ModelError {
+export function toModelError(error: unknown, exchange: ExchangeResult, native: boolean): ModelError {
   if (error instanceof ModelError) return error;
   if (exchange.failure) {
     const { status, body } = exchange.failure;
@@ -64,13 +64,13 @@ export function toModelError(error: unknown, exchange: ExchangeFacts, native: bo
 }
 
 /** An error object that arrived inside the stream; it has no HTTP status, so one is derived from its words. */
-export function streamError(payload: unknown, exchange: ExchangeFacts, native: boolean): ModelError {
+export function streamError(payload: unknown, exchange: ExchangeResult, native: boolean): ModelError {
   const failure = describe(payload);
   return build({ ...failure, ...statusOf(payload, failure.words) }, exchange, native);
 }
 
 /** The stream closed without its end mark. */
-export function brokenStream(exchange: ExchangeFacts): ModelError {
+export function brokenStream(exchange: ExchangeResult): ModelError {
   return connectionError('the stream ended before the answer was complete', exchange);
 }
 
@@ -83,7 +83,7 @@ export function emptyResponse(rawFinishReason: string | undefined): ModelError {
   });
 }
 
-function connectionError(text: string, exchange: ExchangeFacts, cause?: unknown): ModelError {
+function connectionError(text: string, exchange: ExchangeResult, cause?: unknown): ModelError {
   return new ModelError(
     `connection to the model failed: ${text}`,
     { code: 'provider.connection_error', name: 'APIConnectionError', retry: true, ...traces(exchange) },
@@ -91,7 +91,7 @@ function connectionError(text: string, exchange: ExchangeFacts, cause?: unknown)
   );
 }
 
-function build(failure: Failure, exchange: ExchangeFacts, native: boolean, cause?: unknown): ModelError {
+function build(failure: Failure, exchange: ExchangeResult, native: boolean, cause?: unknown): ModelError {
   const { status } = failure;
   let text = failure.text.replaceAll('\r', '').trim();
   if (!text) text = (status !== undefined && STATUS_CODES[status]) || 'no message';
@@ -113,7 +113,7 @@ function build(failure: Failure, exchange: ExchangeFacts, native: boolean, cause
   );
 }
 
-function classify(failure: Failure, native: boolean): Pick<ModelErrorFacts, 'code' | 'retry' | 'recovery'> {
+function classify(failure: Failure, native: boolean): Pick<ModelErrorDetails, 'code' | 'retry' | 'recovery'> {
   const { status, words } = failure;
   const text = failure.text.toLowerCase();
   if (status === 429) {
@@ -183,7 +183,7 @@ function statusOf(payload: unknown, words: string[]): { status?: number } {
 }
 
 /** `Retry-After` in milliseconds; forms other than whole seconds are ignored. */
-function retryAfter({ headers }: ExchangeFacts): number | undefined {
+function retryAfter({ headers }: ExchangeResult): number | undefined {
   const value = headers?.get('retry-after')?.trim();
   if (!value || !/^\d+$/.test(value)) return undefined;
   const seconds = Number(value);
@@ -201,7 +201,7 @@ function retryInfo(details: unknown): number | undefined {
   return undefined;
 }
 
-function traces({ headers }: ExchangeFacts): Pick<ModelErrorFacts, 'requestId' | 'traceId'> {
+function traces({ headers }: ExchangeResult): Pick<ModelErrorDetails, 'requestId' | 'traceId'> {
   const requestId = headers?.get('x-request-id') ?? headers?.get('request-id');
   const traceId = headers?.get('x-trace-id');
   return { ...(requestId && { requestId }), ...(traceId && { traceId }) };

@@ -108,14 +108,14 @@ export function providerBaseUrl(provider: ProviderRecord | undefined, type: Wire
   );
 }
 
-export interface ResolveFacts {
+export interface ResolveInputs {
   config: EffectiveConfig;
   env: Env;
   identity: Identity;
 }
 
 /** Throws `validation.failed` when the alias' record cannot be used. */
-export function resolveModel(alias: string, { config, env, identity }: ResolveFacts): ResolvedModel {
+export function resolveModel(alias: string, { config, env, identity }: ResolveInputs): ResolvedModel {
   const placed = place(config, alias);
   const { wireName, contextTokens, providerId, provider, type } = placed;
   const protocol = placed.record.protocol ?? WIRE_TYPES[type].protocol;

@@ -123,7 +123,7 @@ export type ModelErrorCode =
   | 'context.overflow';
 
 /** A failed request, as `errors.ts` classifies it. */
-export interface ModelErrorFacts {
+export interface ModelErrorDetails {
   code: ModelErrorCode;
   /** `APIConnectionError`, `APIEmptyResponseError` or `APIStatusError`: not the SDKs' names, which are just `Error`. */
   name: string;
@@ -142,7 +142,7 @@ export class ModelError extends Error {
   override readonly name = 'ModelError';
   constructor(
     message: string,
-    readonly facts: ModelErrorFacts,
+    readonly details: ModelErrorDetails,
     options?: { cause?: unknown },
   ) {
     super(message, options);

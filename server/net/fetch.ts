@@ -26,7 +26,7 @@ const JSON_HEADERS = new Map([
 ]);
 
 /** Facts about a request for its error message. */
-export interface ExchangeFacts {
+export interface ExchangeResult {
   /** Headers of the response, after it has arrived. */
   headers?: Headers;
   /** A response with a status outside 2xx; the body is truncated to 64 KiB. */
@@ -40,7 +40,7 @@ export interface Exchange {
   fetch: typeof globalThis.fetch;
   /** Sends JSON and returns the body of a 2xx response; throws for any other. */
   post(url: string, json: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
-  facts: ExchangeFacts;
+  facts: ExchangeResult;
 }
 
 export interface Transport {
@@ -73,7 +73,7 @@ export function createTransport(timeouts: Timeouts = DEFAULT_TIMEOUTS): Transpor
   return {
     load: open,
     exchange(headers, auth) {
-      const facts: ExchangeFacts = {};
+      const facts: ExchangeResult = {};
 
       async function exchanged(url: string, request: SentRequest): Promise<Answer> {
         const { undici, dispatcher } = await open();

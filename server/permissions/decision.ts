@@ -35,7 +35,7 @@ export interface PermissionCall {
   review?: boolean;
 }
 
-export type PermissionPlaces = Pick<
+export type PermissionScope = Pick<
   ToolEnvironment,
   'runtime' | 'cwd' | 'additionalDirs' | 'skillDirs' | 'sessionDir' | 'ancestorDirs' | 'home'
 >;
@@ -51,7 +51,7 @@ export interface FileAccess {
 export interface PermissionContext {
   /** `manual` until rules are loaded, regardless of the agent's mode. */
   mode: PermissionMode;
-  places: PermissionPlaces;
+  places: PermissionScope;
   rules: RuleSet;
   /** Rules remembered for the session. */
   remembered: readonly RememberedRule[];

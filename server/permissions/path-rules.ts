@@ -11,7 +11,7 @@ export interface PathPattern {
 }
 
 /** The directory that relative patterns are resolved against, and its machine. */
-export interface PatternPlace {
+export interface PatternBase {
   cwd: string;
   runtime: Pick<Runtime, 'homeDirectory'>;
 }
@@ -19,7 +19,7 @@ export interface PatternPlace {
 const toSlashes = (path: string) => (sep === '\\' ? path.replaceAll('\\', '/') : path);
 const escapedPath = (path: string) => escapeGlob(toSlashes(path));
 
-function absolutePattern(args: string, { cwd, runtime }: PatternPlace): string {
+function absolutePattern(args: string, { cwd, runtime }: PatternBase): string {
   const stripped = args.replace(/^(\.\/)+/, '');
   if (stripped === '~') return escapedPath(runtime.homeDirectory());
   if (stripped.startsWith('~/')) return posix.join(escapedPath(runtime.homeDirectory()), stripped.slice(2));
@@ -27,7 +27,7 @@ function absolutePattern(args: string, { cwd, runtime }: PatternPlace): string {
 }
 
 /** Compiles the argument of a rule for one working directory. */
-export function compilePathPattern(args: string, place: PatternPlace): PathPattern {
+export function compilePathPattern(args: string, place: PatternBase): PathPattern {
   const absolute = absolutePattern(args, place);
   return { absolute, globs: [absolute, ...(args.startsWith('**') ? [args] : [])].map(pathGlob) };
 }

@@ -15,7 +15,7 @@ import type {
   FileAccess,
   PermissionCall,
   PermissionContext,
-  PermissionPlaces,
+  PermissionScope,
   PermissionStep,
 } from './decision.ts';
 import { once } from '#server/memo/once.ts';
@@ -58,7 +58,7 @@ export interface PermissionSituation {
   rules: readonly PermissionRuleConfig[] | undefined;
   /** Rules remembered for the session. */
   remembered: readonly RememberedRule[];
-  places: PermissionPlaces;
+  places: PermissionScope;
   /** Steps that features add. */
   steps?: readonly AddedStep[];
   /** Accesses of earlier calls of the same response that may run: their writes are not on the disk yet. */
@@ -78,7 +78,7 @@ export interface PermissionPolicyDeps {
 }
 
 /** Returns every path that the call declares or has as its subject, with links resolved. */
-function fileAccesses({ accesses, subject }: PermissionCall, { runtime }: PermissionPlaces): Promise<FileAccess[]> {
+function fileAccesses({ accesses, subject }: PermissionCall, { runtime }: PermissionScope): Promise<FileAccess[]> {
   const declared = accesses.flatMap((access) =>
     access.kind === 'file' ? [{ path: access.path, real: access.real, writes: access.mode !== 'read' }] : [],
   );
@@ -95,7 +95,7 @@ function fileAccesses({ accesses, subject }: PermissionCall, { runtime }: Permis
 }
 
 /** Returns the files that the calls will write, with links resolved. */
-function pendingWrites(admitted: PermissionCall['accesses'], { runtime }: PermissionPlaces): Promise<string[]> {
+function pendingWrites(admitted: PermissionCall['accesses'], { runtime }: PermissionScope): Promise<string[]> {
   const written = admitted.flatMap((access) => (access.kind === 'file' && access.mode !== 'read' ? [access] : []));
   return Promise.all(written.map(async ({ path, real }) => real ?? runtime.realpath(path)));
 }

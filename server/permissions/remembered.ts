@@ -3,12 +3,12 @@ import { escapeGlob } from '#server/files/globs.ts';
 import { isInWorkspace } from '#server/runtime/path-policy.ts';
 import type { RememberedRule } from '#server/journal/projections/context.ts';
 import type { CommandCall } from './command-call.ts';
-import type { FileAccess, PermissionCall, PermissionPlaces } from './decision.ts';
+import type { FileAccess, PermissionCall, PermissionScope } from './decision.ts';
 
 const ruleText = (toolName: string, text: string) => `${toolName}(${escapeGlob(text)})`;
 
 interface Surroundings {
-  places: PermissionPlaces;
+  places: PermissionScope;
   command: CommandCall | undefined;
   files(): Promise<FileAccess[]>;
 }

@@ -6,11 +6,11 @@ import type { CommandReading } from './command-line/command-line-reader.ts';
 import type { PermissionCall, PermissionContext } from './decision.ts';
 import { once } from '#server/memo/once.ts';
 import { compilePathPattern, pathFits } from './path-rules.ts';
-import type { PatternPlace } from './path-rules.ts';
+import type { PatternBase } from './path-rules.ts';
 import type { Rule, RuleArguments, RuleSet } from './rule-set.ts';
 
 /** Compiles rules for a working directory. Throws for a pattern that the configuration would have refused. */
-export function compileRules(rules: readonly PermissionRuleConfig[], place: PatternPlace): RuleSet {
+export function compileRules(rules: readonly PermissionRuleConfig[], place: PatternBase): RuleSet {
   const set: RuleSet = { deny: [], ask: [], allow: [] };
   for (const { decision, pattern, scope, reason } of rules) {
     const { matchesTool, args, negated } = parsePattern(pattern);
@@ -29,7 +29,7 @@ export function compileRules(rules: readonly PermissionRuleConfig[], place: Patt
 }
 
 /** Memoizes compiled rules by configuration object and directory; entries are garbage-collected with their key. */
-export function createRuleCache(): (rules: readonly PermissionRuleConfig[], place: PatternPlace) => RuleSet {
+export function createRuleCache(): (rules: readonly PermissionRuleConfig[], place: PatternBase) => RuleSet {
   const compiled = new WeakMap<readonly PermissionRuleConfig[], Map<string, RuleSet>>();
   return (rules, place) => {
     const key = `${place.cwd}\0${place.runtime.homeDirectory()}`;

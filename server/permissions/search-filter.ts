@@ -27,7 +27,7 @@ export interface SearchFilter {
   hidden(): number;
 }
 
-interface Place extends Pick<ToolEnvironment, 'cwd' | 'home' | 'sessionDir' | 'ancestorDirs'> {
+interface FilterScope extends Pick<ToolEnvironment, 'cwd' | 'home' | 'sessionDir' | 'ancestorDirs'> {
   runtime: Pick<Runtime, 'openFile' | 'realpath'>;
 }
 
@@ -37,7 +37,7 @@ const SIDE_BY_SIDE = 16;
  * Creates the filter of a search in `directory`, which tests paths as named and with the search root's links resolved.
  * The server's settings contain keys: only a search of that file itself, which needs approval, returns them.
  */
-export async function createSearchFilter(directory: string, target: Target, place: Place): Promise<SearchFilter> {
+export async function createSearchFilter(directory: string, target: Target, place: FilterScope): Promise<SearchFilter> {
   const { cwd, runtime } = place;
   // The file's directory is resolved separately: its links differ from those of the file.
   const realDirectory = directory === target.path ? target.real : await runtime.realpath(directory);

@@ -19,7 +19,7 @@ export interface ServerFiles {
 }
 
 /** Paths that the access depends on. Without `sessionDir` no session's files are accessible. */
-type Places = Pick<ToolEnvironment, 'home' | 'ancestorDirs'> & Partial<Pick<ToolEnvironment, 'sessionDir'>>;
+type ServerFolders = Pick<ToolEnvironment, 'home' | 'ancestorDirs'> & Partial<Pick<ToolEnvironment, 'sessionDir'>>;
 
 /** The part of the session's folder that belongs to its agents; journal, state and lock next to it record approvals. */
 const AGENTS = 'agents';
@@ -35,7 +35,7 @@ const inside = (path: string, folder: string) => isInside(path.toLowerCase(), fo
 /**
  * Reads the server's files for one decision. Each predicate takes a path as named or with links resolved; test both.
  */
-export async function findServerFiles({ home, sessionDir, ancestorDirs = [] }: Places): Promise<ServerFiles> {
+export async function findServerFiles({ home, sessionDir, ancestorDirs = [] }: ServerFolders): Promise<ServerFiles> {
   const { real, links } = await home.look();
   const homes = [...new Set([home.path, real])];
   const linked = (names: readonly string[]) => names.flatMap((name) => links.get(name) ?? []);

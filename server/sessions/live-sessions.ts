@@ -26,7 +26,7 @@ import { loadOnce } from '#server/async/lazy.ts';
 import { createSlots, type Slots } from '#server/async/semaphore.ts';
 import type { SessionIndex } from './session-index.ts';
 import type { WantedCopy } from './session-copies.ts';
-import { foldedHeader, sessionOfHeader, type ColdFacts, type SessionHeader } from './session-header.ts';
+import { foldedHeader, sessionOfHeader, type ColdFields, type SessionHeader } from './session-header.ts';
 import type { LiveSession, LiveSessionDeps } from './session.ts';
 import { createStateFiles } from './state-files.ts';
 import { reasonOf, unwritable } from './unwritable.ts';
@@ -119,7 +119,7 @@ export interface LiveSessions extends Omit<LiveCache<LiveSession>, 'add' | 'use'
 }
 
 /** Header members that change without the session's lock. */
-export type ColdChange = ColdFacts & Pick<SessionHeader, 'updatedAt'>;
+export type ColdChange = ColdFields & Pick<SessionHeader, 'updatedAt'>;
 
 /** Creates the service; loads no session. */
 export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {

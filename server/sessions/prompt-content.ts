@@ -85,13 +85,13 @@ type MediaPart = Extract<ContentPart, { type: 'image' | 'video' }>;
 type MediaUrl = { url: string; id?: string };
 
 /** Sources and target folder of a prompt's files. */
-export interface MediaPlace {
+export interface MediaServices {
   uploads: Pick<Uploads, 'open' | 'copy'>;
   images: Pick<Images, 'fit'>;
   sessionDir: string;
 }
 
-interface Intake extends MediaPlace {
+interface Intake extends MediaServices {
   /** Files created for this prompt, which are removed if it cannot be stored. */
   written: string[];
 }
@@ -111,7 +111,7 @@ const mediaPart = (kind: 'image' | 'video', url: MediaUrl): Part =>
   kind === 'image' ? { type: 'image_url', imageUrl: url } : { type: 'video_url', videoUrl: url };
 
 /** Stores the parts' files in the session's folder and returns the prompt in its three forms. */
-export async function storePromptMedia(content: ContentPart[], place: MediaPlace): Promise<Whole<PromptInput>> {
+export async function storePromptMedia(content: ContentPart[], place: MediaServices): Promise<Whole<PromptInput>> {
   const written: string[] = [];
   try {
     const input: Whole<PromptInput> = { content: [], eventContent: [], parts: [], text: '', attachments: [] };

@@ -45,7 +45,7 @@ const headerSchema = z.object({
 export type SessionHeader = z.infer<typeof headerSchema>;
 
 /** Header members that no journal has; they change without the session's lock. */
-export type ColdFacts = Pick<SessionHeader, 'archived' | 'archivedAt' | 'custom'>;
+export type ColdFields = Pick<SessionHeader, 'archived' | 'archivedAt' | 'custom'>;
 
 /** A header as stored in the index and in `state.json`. */
 export interface StoredHeader {
@@ -60,7 +60,7 @@ export interface StoredHeader {
 export function foldedHeader(
   state: LogState,
   { id, workspaceId }: Pick<SessionHeader, 'id' | 'workspaceId'>,
-  stored?: ColdFacts & Pick<SessionHeader, 'updatedAt'>,
+  stored?: ColdFields & Pick<SessionHeader, 'updatedAt'>,
 ): SessionHeader {
   const { index, activity, features } = state;
   return {

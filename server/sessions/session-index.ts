@@ -7,7 +7,7 @@ import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Connection, IndexDb } from '#server/storage/index-db.ts';
 import { repairPass, type ReadSessionFolder } from './repair-pass.ts';
-import { WAKES, type ColdFacts, type SessionHeader, type StoredHeader } from './session-header.ts';
+import { WAKES, type ColdFields, type SessionHeader, type StoredHeader } from './session-header.ts';
 import { createRowWrites } from './row-writes.ts';
 import { readPage, type PageQuery, type SessionPage } from './session-page.ts';
 import { sessionRows } from './session-rows.ts';
@@ -28,7 +28,7 @@ export interface SessionIndex {
    * Stores members that no journal has, derived from the row's present ones, in one transaction. Does nothing without a
    * row. Throws if the row cannot be written.
    */
-  patch(id: string, change: (header: SessionHeader) => Partial<ColdFacts & { updatedAt: number }>): void;
+  patch(id: string, change: (header: SessionHeader) => Partial<ColdFields & { updatedAt: number }>): void;
   get(id: string): SessionHeader | undefined;
   /** Like `get`, with revision and journal length, as `state.json` is written from them. */
   stored(id: string): StoredHeader | undefined;

@@ -1,6 +1,6 @@
 /** The parts of a loaded session: its agents, its features, and the services that they share. */
 import { dirname, join } from 'node:path';
-import type { SessionContext, SessionPlace } from '#server/agent/contract/context.ts';
+import type { SessionContext, SessionLocation } from '#server/agent/contract/context.ts';
 import type { Feature, FeatureServices, LiveFeature } from '#server/agent/contract/feature.ts';
 import { createRoster } from '#server/agent/roster.ts';
 import type { Clock } from '#server/clock.ts';
@@ -23,7 +23,7 @@ export interface SessionParts {
 }
 
 export interface SessionPartsDeps extends Pick<SessionContext, 'modeChanged'> {
-  place: SessionPlace;
+  place: SessionLocation;
   log: SessionLog;
   services: AgentServices;
   featureServices: FeatureServices;

@@ -3,7 +3,7 @@
  * publishes nothing. If another server runs the session meanwhile, its members show that it is running.
  */
 import { readMessages } from '#server/journal/message-pages.ts';
-import { workFacts } from '#server/journal/projections/activity.ts';
+import { workStatus } from '#server/journal/projections/activity.ts';
 import { foldedHeader, sessionOfHeader } from './session-header.ts';
 import { createReadFrom, type ReadFrom, type SessionPlaceDeps } from './session-place.ts';
 import {
@@ -33,7 +33,7 @@ export function createSessionReads(deps: SessionReadsDeps): ReadSession {
 /** The source of a folded session. Its members are read at each access, because another reader may extend the fold. */
 function foldedSource(id: string, { dir, fold, stored }: Exclude<ReadFrom, { session: unknown }>): SessionSource {
   const { header, journalLength } = stored;
-  const activity = () => workFacts(fold.state.activity);
+  const activity = () => workStatus(fold.state.activity);
   // A row is written after its journal line; if the row is ahead of the fold, another server has written since.
   const present = () =>
     fold.length > 0 && fold.length >= journalLength ? foldedHeader(fold.state, header, header) : header;

@@ -8,7 +8,7 @@ import {
   HEADER_MEMBERS,
   parametersOf,
   rowOfHeader,
-  type ColdFacts,
+  type ColdFields,
   type SessionHeader,
   type StoredHeader,
 } from './session-header.ts';
@@ -20,7 +20,7 @@ export interface SessionRows {
   /** Stores the members derived from the journal and preserves the others; a new row gets the whole header. */
   upsert(db: Connection, header: SessionHeader, journalLength: number): void;
   /** Stores the members that no journal has; to be called in one transaction with the read of the previous ones. */
-  patch(db: Connection, id: string, facts: ColdFacts & Pick<SessionHeader, 'updatedAt'>): void;
+  patch(db: Connection, id: string, facts: ColdFields & Pick<SessionHeader, 'updatedAt'>): void;
   /** Stores the row as read from its folder, if the row's revision is still `seen` (0: if it is still missing). */
   repair(db: Connection, stored: StoredHeader, stamp: FileStamp | undefined, seen: number): void;
   /** Records the stamp of the `state.json` that was written from the row's revision. */

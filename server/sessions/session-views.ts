@@ -6,7 +6,7 @@ import type { AgentDefaults, Feature } from '#server/agent/contract/feature.ts';
 import type { StreamPosition } from '#server/events/frame.ts';
 import { contextSize } from '#server/journal/context-size.ts';
 import type { LogState } from '#server/journal/fold.ts';
-import { mainTurnActive, type WorkFacts } from '#server/journal/projections/activity.ts';
+import { mainTurnActive, type WorkStatus } from '#server/journal/projections/activity.ts';
 import { readContext } from '#server/journal/projections/context.ts';
 import { noUsage } from '#server/journal/projections/usage.ts';
 import { LOCAL_RUNTIME } from '#server/runtime/local.ts';
@@ -30,7 +30,7 @@ const SNAPSHOT_MESSAGES = 100;
 /** The source of a session's views. Its members are consistent with each other between two awaits. */
 export interface SessionSource extends MessageSource {
   position(): StreamPosition;
-  activity(): WorkFacts;
+  activity(): WorkStatus;
   /** The Session object. */
   view(): Session;
   /** State of a loaded session that is not in its fold; undefined for a cold one. */
@@ -56,7 +56,7 @@ export interface ViewConfiguration {
 }
 
 /** Settings and context size of an agent, with defaults before its first use. */
-export interface AgentFacts {
+export interface AgentView {
   model: string | undefined;
   effort: string;
   permission: PermissionMode;
@@ -114,10 +114,9 @@ const mainContext = (state: LogState) => readContext(state.context, MAIN_AGENT);
 const pendingApprovals = ({ state, load }: SessionSource): Promise<Approval[]> =>
   load([...state.interactions.approvals.values()].map(({ approval }) => approval));
 
-export const mainFacts = (state: LogState, defaults: AgentDefaults): AgentFacts =>
-  agentFacts(state, MAIN_AGENT, defaults);
+export const mainView = (state: LogState, defaults: AgentDefaults): AgentView => agentView(state, MAIN_AGENT, defaults);
 
-export function agentFacts(state: LogState, agentId: string, defaults: AgentDefaults): AgentFacts {
+export function agentView(state: LogState, agentId: string, defaults: AgentDefaults): AgentView {
   const context = readContext(state.context, agentId);
   const { config, bound } = context;
   return {
@@ -132,7 +131,7 @@ export function agentFacts(state: LogState, agentId: string, defaults: AgentDefa
 
 /** The members of features precede the size of the context; the schema requires those of plan and swarm mode. */
 function statusOf(source: SessionSource, { defaults, features }: ViewConfiguration): SessionStatus {
-  const { model, effort, permission, contextTokens, maxContextTokens: max } = mainFacts(source.state, defaults);
+  const { model, effort, permission, contextTokens, maxContextTokens: max } = mainView(source.state, defaults);
   return Object.assign(
     {
       busy: source.activity().busy,
@@ -153,7 +152,7 @@ async function snapshotOf(source: SessionSource, { defaults, features }: ViewCon
   source.overlay?.flushEvents();
   const { state } = source;
   const { seq, epoch } = source.position();
-  const { model, contextTokens, maxContextTokens: limit } = mainFacts(state, defaults);
+  const { model, contextTokens, maxContextTokens: limit } = mainView(state, defaults);
   const usage = state.usage.get(MAIN_AGENT)?.total ?? noUsage();
   const { length } = state.messages.history;
   const first = Math.max(0, length - SNAPSHOT_MESSAGES);

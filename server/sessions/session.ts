@@ -2,7 +2,7 @@
 import { cutText } from '#server/text/truncate.ts';
 import type { UnloadReason } from '#server/agent/contract/feature.ts';
 import { newUlid } from '#server/ids.ts';
-import { idleActivity, workFacts } from '#server/journal/projections/activity.ts';
+import { idleActivity, workStatus } from '#server/journal/projections/activity.ts';
 import { readContext } from '#server/journal/projections/context.ts';
 import { event, type Draft } from '#server/journal/records.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
@@ -13,7 +13,7 @@ import { TITLE_CHARS } from './prompt-text.ts';
 import { changeText, ranCommand, type GuardedChange } from './change-warning.ts';
 import { sessionOfHeader, type SessionHeader } from './session-header.ts';
 import { isAtWork, openSessionParts, type SessionParts, type SessionPartsDeps } from './session-parts.ts';
-import { agentFacts, mainFacts, type AgentFacts, type LiveOverlay, type SessionSource } from './session-views.ts';
+import { agentView, mainView, type AgentView, type LiveOverlay, type SessionSource } from './session-views.ts';
 
 export interface LiveSession
   extends SessionSource, Pick<SessionParts, 'agents' | 'approvals' | 'context' | 'transcripts'> {
@@ -40,8 +40,8 @@ export interface LiveSession
   row(stored?: SessionHeader): SessionHeader;
   view(stored?: SessionHeader): Session;
   readonly overlay: LiveOverlay;
-  mainFacts(): AgentFacts;
-  agentFacts(id: string): AgentFacts;
+  mainFacts(): AgentView;
+  agentFacts(id: string): AgentView;
   disabledTools(): readonly string[];
   newPromptId(): string;
   /** `session.meta.updated` of an accepted prompt; the first one also names an untitled session. */
@@ -80,14 +80,14 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
    */
   const shown = () => (ended ? made : parts());
 
-  const activity = () => workFacts(log.state.activity, log.held);
+  const activity = () => workStatus(log.state.activity, log.held);
 
   function view(stored?: SessionHeader): Session {
     const row = deps.row(stored);
     const facts = activity();
     // The index row may have the end of a turn in another process before its records are read here.
     const over = facts.busy && !log.claimed && !row.open;
-    return sessionOfHeader(row, over ? { ...workFacts(idleActivity()), last_turn_reason: row.lastTurnReason } : facts);
+    return sessionOfHeader(row, over ? { ...workStatus(idleActivity()), last_turn_reason: row.lastTurnReason } : facts);
   }
 
   return {
@@ -141,8 +141,8 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
     row: deps.row,
     view,
 
-    mainFacts: () => mainFacts(log.state, services),
-    agentFacts: (agentId) => agentFacts(log.state, agentId, services),
+    mainFacts: () => mainView(log.state, services),
+    agentFacts: (agentId) => agentView(log.state, agentId, services),
     disabledTools: () => readContext(log.state.context, MAIN_AGENT).disabledTools,
     newPromptId: () => `msg_${newUlid()}`,
 

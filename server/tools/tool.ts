@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import type { Display } from '#schema/display.ts';
 import type { ToolOutput } from '#schema/engine.ts';
-import type { StatusFacts } from '#schema/events/volatile.ts';
+import type { StatusFields } from '#schema/events/volatile.ts';
 import type { ApprovalAnswer } from '#server/interactions/approvals.ts';
 import type { Draft, JournalOnlyFields } from '#server/journal/records.ts';
 import { oncePer } from '#server/memo/by-object.ts';
@@ -93,7 +93,7 @@ export interface ToolResult {
   /** Records before the result in the same journal line. */
   records?: Draft[];
   /** Facts of the agent that have changed; published after the result. */
-  facts?: StatusFacts;
+  facts?: StatusFields;
 }
 
 /** Creates an error result. */

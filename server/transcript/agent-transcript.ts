@@ -9,12 +9,12 @@ import { boundedPayload } from './bounds.ts';
 import { sameValue } from './reducer/equal.ts';
 import {
   emptyTranscript,
-  type HeldFrame,
-  type HeldOp,
-  type HeldState,
-  type HeldStep,
-  type HeldToolFrame,
-  type HeldTurn,
+  type StoredFrame,
+  type StoredOp,
+  type StoredState,
+  type StoredStep,
+  type StoredToolFrame,
+  type StoredTurn,
 } from './reducer/state.ts';
 
 /** A message that enters at the agent's next step. */
@@ -45,7 +45,7 @@ export interface AgentTranscript {
   readonly sessionId: string;
   /** All agents of the session. */
   readonly roster: Map<string, RosterEntry>;
-  readonly state: HeldState;
+  readonly state: StoredState;
   /** Numbers assigned so far: markers of the agent, attachments of its newest turn, user frames of its newest step. */
   markers: number;
   attachments: number;
@@ -109,25 +109,25 @@ export const newAgentTranscript = (
 export const turnIdOf = (turnId: number): string => `t${turnId}`;
 
 /** The running turn. */
-export function openTurn({ state }: AgentTranscript): HeldTurn | undefined {
+export function openTurn({ state }: AgentTranscript): StoredTurn | undefined {
   const turn = state.items.findLast((item) => item.kind === 'turn');
   return turn?.state === 'running' ? turn : undefined;
 }
 
 /** The step that runs or waits for its retry. */
-export function openStep(agent: AgentTranscript): HeldStep | undefined {
+export function openStep(agent: AgentTranscript): StoredStep | undefined {
   const step = openTurn(agent)?.steps.at(-1);
   return step?.state === 'running' ? step : undefined;
 }
 
-export interface FoundFrame<Frame extends HeldFrame> {
+export interface FoundFrame<Frame extends StoredFrame> {
   turnId: string;
   stepId: string;
   frame: Frame;
 }
 
 /** The frame of a tool call, newest turn first. */
-export function findTool({ state }: AgentTranscript, toolCallId: string): FoundFrame<HeldToolFrame> | undefined {
+export function findTool({ state }: AgentTranscript, toolCallId: string): FoundFrame<StoredToolFrame> | undefined {
   for (let at = state.items.length - 1; at >= 0; at -= 1) {
     const turn = state.items[at];
     if (turn?.kind !== 'turn') continue;
@@ -143,7 +143,7 @@ export function findTool({ state }: AgentTranscript, toolCallId: string): FoundF
 }
 
 /** The operation that changes the frame of a call; none without such a frame. */
-export function toolOps(agent: AgentTranscript, toolCallId: string, change: Partial<HeldToolFrame>): HeldOp[] {
+export function toolOps(agent: AgentTranscript, toolCallId: string, change: Partial<StoredToolFrame>): StoredOp[] {
   const found = findTool(agent, toolCallId);
   if (!found) return [];
   const { turnId, stepId, frame } = found;
@@ -151,7 +151,12 @@ export function toolOps(agent: AgentTranscript, toolCallId: string, change: Part
 }
 
 /** A marker at the end of the timeline. */
-export function markerOp(agent: AgentTranscript, marker: string, payload: Record<string, unknown>, t: number): HeldOp {
+export function markerOp(
+  agent: AgentTranscript,
+  marker: string,
+  payload: Record<string, unknown>,
+  t: number,
+): StoredOp {
   agent.markers += 1;
   return {
     op: 'marker.upsert',
@@ -165,16 +170,16 @@ export function eventFields(record: EventRecord): Record<string, unknown> {
   return { ...fields, agentId: agent };
 }
 
-export type AgentFacts = NonNullable<HeldState['meta']['agent']>;
+export type AgentMeta = NonNullable<StoredState['meta']['agent']>;
 
 /** Returns the operation with the facts that changed, and with the context usage derived from them. */
-export function agentFacts(agent: AgentTranscript, facts: AgentFacts): HeldOp[] {
+export function agentMeta(agent: AgentTranscript, facts: AgentMeta): StoredOp[] {
   const known = agent.state.meta.agent ?? {};
   const contextTokens = facts.contextTokens ?? known.contextTokens;
   const { limit } = agent;
-  const changed: AgentFacts = {};
+  const changed: AgentMeta = {};
   let any = false;
-  function tell<K extends keyof AgentFacts>(name: K, fact: AgentFacts[K]): void {
+  function tell<K extends keyof AgentMeta>(name: K, fact: AgentMeta[K]): void {
     if (sameValue(fact, known[name])) return;
     changed[name] = fact;
     any = true;
@@ -184,10 +189,10 @@ export function agentFacts(agent: AgentTranscript, facts: AgentFacts): HeldOp[] 
   return any ? [{ op: 'meta.merge', meta: { agent: changed } }] : [];
 }
 
-const isFact = (facts: AgentFacts, name: string): name is keyof AgentFacts => name in facts;
+const isFact = (facts: AgentMeta, name: string): name is keyof AgentMeta => name in facts;
 
 /** The sum of the steps' usage, in the form of a turn's. */
-export function turnUsage(steps: readonly HeldStep[]): HeldTurn['usage'] {
+export function turnUsage(steps: readonly StoredStep[]): StoredTurn['usage'] {
   const sum = { inputTokens: 0, cachedTokens: 0, outputTokens: 0 };
   let any = false;
   for (const { usage } of steps) {

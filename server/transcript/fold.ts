@@ -9,7 +9,7 @@ import { MAIN_AGENT } from '#schema/agents.ts';
 import type { RosterEntry } from '#schema/transcript.ts';
 import { newAgentTranscript, type AgentTranscript } from './agent-transcript.ts';
 import type { Mapper } from './mapper.ts';
-import type { HeldOp } from './reducer/state.ts';
+import type { StoredOp } from './reducer/state.ts';
 
 export interface TranscriptFold {
   readonly sessionId: string;
@@ -37,7 +37,7 @@ export function transcriptOf(fold: TranscriptFold, id: string): AgentTranscript 
 }
 
 /** Folds a record; returns its operations on the transcript of its agent. */
-export function foldRecord(fold: TranscriptFold, mapper: Mapper, record: JournalRecord, t: number): HeldOp[] {
+export function foldRecord(fold: TranscriptFold, mapper: Mapper, record: JournalRecord, t: number): StoredOp[] {
   const agent = transcriptOf(fold, record.agent);
   const ops = mapper(agent, record, t);
   if (ops.length > 0) agent.begun = true;

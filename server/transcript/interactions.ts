@@ -2,14 +2,14 @@
 import { transcriptCaller, type Caller } from '#schema/caller.ts';
 import type { Interaction } from '#schema/transcript.ts';
 import { toolOps, type AgentTranscript } from './agent-transcript.ts';
-import type { HeldOp } from './reducer/state.ts';
+import type { StoredOp } from './reducer/state.ts';
 
 /** Adds a pending interaction and refers to it from its call, if it concerns one. */
 export function askedOps(
   agent: AgentTranscript,
   asked: Pick<Interaction, 'interactionId' | 'interactionKind' | 'request'>,
   toolCallId: string | undefined,
-): HeldOp[] {
+): StoredOp[] {
   const { interactionId, interactionKind, request } = asked;
   const call = toolCallId === undefined ? {} : { toolCallId };
   return [
@@ -25,7 +25,7 @@ export function answeredOps(
   state: 'approved' | 'rejected' | 'cancelled' | 'answered' | 'dismissed',
   end: { response?: unknown },
   by?: Caller,
-): HeldOp[] {
+): StoredOp[] {
   const known = agent.state.interactions.get(interactionId);
   if (known?.state !== 'pending') return [];
   const { toolCallId } = known;

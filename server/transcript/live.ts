@@ -8,9 +8,9 @@ import type { Batch } from '#server/journal/records.ts';
 import type { LogListener, VolatileFact } from '#server/journal/log-listeners.ts';
 import { foldRecord, startTranscripts, transcriptOf, type TranscriptFold } from './fold.ts';
 import type { Mapper } from './mapper.ts';
-import type { HeldBatch, OpJournal, OpJournals } from './op-journal.ts';
+import type { StoredBatch, OpJournal, OpJournals } from './op-journal.ts';
 import { mapVolatile } from './stream.ts';
-import type { HeldOp } from './reducer/state.ts';
+import type { StoredOp } from './reducer/state.ts';
 import { startThinning } from './thinning.ts';
 
 /** Open transcripts. Reads without an await in between are consistent with each other. */
@@ -19,7 +19,7 @@ export interface OpenTranscripts {
   /** Number of the last batch in the agent's state; 0 for an unknown agent. */
   seq(agentId: string): number;
   /** The batches after a number, oldest first; undefined when they do not connect to `seq`. */
-  since(agentId: string, seq: number): HeldBatch[] | undefined;
+  since(agentId: string, seq: number): StoredBatch[] | undefined;
   /** Sets the listener of later changes, replacing the previous one. Calls its `over` immediately if already closed. */
   tell(listener: TranscriptListener | undefined): void;
 }
@@ -28,7 +28,7 @@ export interface OpenTranscripts {
 export interface TranscriptListener {
   /** The agent enters the roster; its transcript is empty so far. */
   appears(agentId: string): void;
-  batch(agentId: string, batch: HeldBatch): void;
+  batch(agentId: string, batch: StoredBatch): void;
   /** Updates have ended: the session is unloaded, or has to be opened `again`. */
   over(again: boolean): void;
 }
@@ -125,7 +125,7 @@ async function openNow(deps: LiveTranscriptsDeps, lost: () => void): Promise<Ope
     return known;
   }
 
-  function add(agentId: string, ops: HeldOp[]): void {
+  function add(agentId: string, ops: StoredOp[]): void {
     const batch = journalOf(agentId).add(ops);
     listener?.batch(agentId, batch);
   }

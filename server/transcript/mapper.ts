@@ -5,7 +5,7 @@
 import type { JournalRecord } from '#server/journal/records.ts';
 import type { AgentTranscript } from './agent-transcript.ts';
 import { applyOp } from './reducer/apply.ts';
-import type { HeldOp } from './reducer/state.ts';
+import type { StoredOp } from './reducer/state.ts';
 import { agentRows } from './rows/agent.ts';
 import { approvalRows } from './rows/approvals.ts';
 import { noticeRows } from './rows/notices.ts';
@@ -15,13 +15,13 @@ import { stepRows } from './rows/steps.ts';
 import { toolRows } from './rows/tools.ts';
 import { turnRows } from './rows/turns.ts';
 import { createUndoRows, noteMade } from './rows/undo.ts';
-import type { TranscriptFeature, TranscriptRows } from './transcript-rows.ts';
+import type { TranscriptFeature, RecordMappers } from './transcript-rows.ts';
 
 /** Maps a record and applies its operations; the operations of one record are one batch. */
-export type Mapper = (agent: AgentTranscript, record: JournalRecord, t: number) => HeldOp[];
+export type Mapper = (agent: AgentTranscript, record: JournalRecord, t: number) => StoredOp[];
 
 /** Order of the operations of one record: a prompt precedes the turn that it opens. */
-const coreRows: readonly TranscriptRows[] = [
+const coreRows: readonly RecordMappers[] = [
   rosterRows,
   promptRows,
   turnRows,
@@ -37,7 +37,7 @@ export function createMapper(features: readonly TranscriptFeature[]): Mapper {
   const undoRows = createUndoRows(features.flatMap(({ transcriptUndo }) => transcriptUndo ?? []));
   const rows = rowsByType([...coreRows, undoRows, ...features.flatMap(({ transcript }) => transcript ?? [])]);
   return (agent, record, t) => {
-    const ops: HeldOp[] = [];
+    const ops: StoredOp[] = [];
     agent.records += 1;
     const ofType = rows.get(record.type);
     if (!ofType) return ops;
@@ -53,7 +53,7 @@ export function createMapper(features: readonly TranscriptFeature[]): Mapper {
 }
 
 /** Merges the tables; each row is called only with records of its own type. */
-function rowsByType(tables: readonly TranscriptRows[]): Map<string, Mapper[]> {
+function rowsByType(tables: readonly RecordMappers[]): Map<string, Mapper[]> {
   const rows = new Map<string, Mapper[]>();
   for (const [type, row] of tables.flatMap((table) => Object.entries(table))) {
     rows.set(type, [...(rows.get(type) ?? []), row as Mapper]);
@@ -62,7 +62,7 @@ function rowsByType(tables: readonly TranscriptRows[]): Map<string, Mapper[]> {
 }
 
 /** Consecutive upserts of one frame are sent as one. */
-function add(ops: HeldOp[], op: HeldOp): void {
+function add(ops: StoredOp[], op: StoredOp): void {
   const last = ops.at(-1);
   const again = op.op === 'frame.upsert' && last?.op === 'frame.upsert' && last.frame.frameId === op.frame.frameId;
   if (again) ops[ops.length - 1] = op;

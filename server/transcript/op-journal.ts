@@ -1,10 +1,10 @@
 /** The newest batches of an agent's operations, for followers that reconnect; lost when the process exits. */
 import { blobTexts } from '#server/journal/texts.ts';
-import type { HeldOp } from './reducer/state.ts';
+import type { StoredOp } from './reducer/state.ts';
 
-export interface HeldBatch {
+export interface StoredBatch {
   seq: number;
-  ops: HeldOp[];
+  ops: StoredOp[];
 }
 
 /** Most batches and bytes of JSON that are retained per agent. */
@@ -17,9 +17,9 @@ export interface OpJournal {
   /** The last number assigned. */
   readonly latest: number;
   /** Stores a batch under the next number. */
-  add(ops: HeldOp[]): HeldBatch;
+  add(ops: StoredOp[]): StoredBatch;
   /** The batches after a number, oldest first; undefined when some were dropped. */
-  since(seq: number): HeldBatch[] | undefined;
+  since(seq: number): StoredBatch[] | undefined;
   close(): void;
 }
 
@@ -31,7 +31,7 @@ export interface OpJournals {
   readonly highest: number;
 }
 
-interface Kept extends HeldBatch {
+interface Kept extends StoredBatch {
   bytes: number;
 }
 
@@ -112,5 +112,5 @@ export function createOpJournals(bounds: OpJournalBounds = {}): OpJournals {
 }
 
 /** Bytes of the JSON with its texts, whether they are in memory or not. */
-const sizeOf = (ops: HeldOp[]) =>
+const sizeOf = (ops: StoredOp[]) =>
   blobTexts(ops).reduce((sum, text) => sum + text.bytes, Buffer.byteLength(JSON.stringify(ops)));

@@ -1,5 +1,5 @@
 /** Pages of an agent's timeline: turns, each with the items that follow it. */
-import type { HeldItem, HeldState } from './reducer/state.ts';
+import type { StoredItem, StoredState } from './reducer/state.ts';
 
 export interface PageQuery {
   /** Ordinals; only turns older, or newer, than this. */
@@ -9,18 +9,18 @@ export interface PageQuery {
 }
 
 /** A turn with all items between it and the next. */
-export type Segment = HeldItem[];
+export type Segment = StoredItem[];
 
 export interface SelectedPage {
   /** Oldest first; more may follow in the direction of paging. */
   segments: Segment[];
   /** Items before the first turn; part of a page without older turns. */
-  head: HeldItem[];
+  head: StoredItem[];
   hasMore: boolean;
 }
 
 /** Copies the turns of a page, so that later changes do not affect them. */
-export function selectPage({ items }: HeldState, { before, after, size }: PageQuery): SelectedPage {
+export function selectPage({ items }: StoredState, { before, after, size }: PageQuery): SelectedPage {
   const end = before === undefined ? items.length : firstTurn(items, before);
   const forwards = after !== undefined;
   const begin = forwards ? Math.min(firstTurn(items, after + 1), end) : 0;
@@ -35,7 +35,7 @@ export function selectPage({ items }: HeldState, { before, after, size }: PageQu
   };
 }
 
-type Items = HeldState['items'];
+type Items = StoredState['items'];
 
 /**
  * The index of the first turn of at least this ordinal, else the end. Turns ascend and few items are between two of
@@ -73,7 +73,7 @@ function turnsBefore(items: Items, end: number, count: number): number[] {
   return starts.toReversed();
 }
 
-function copied(item: HeldItem): HeldItem {
+function copied(item: StoredItem): StoredItem {
   if (item.kind !== 'turn') return item;
   return { ...item, steps: item.steps.map((step) => ({ ...step, frames: [...step.frames] })) };
 }

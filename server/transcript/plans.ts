@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { Interaction, Plan, Plans } from '#schema/transcript.ts';
 import { stateOf, type TranscriptSource } from './reads.ts';
-import type { HeldToolFrame } from './reducer/state.ts';
+import type { StoredToolFrame } from './reducer/state.ts';
 import { shownFrame } from './shown.ts';
 
 /** The call that ends plan mode. */
@@ -64,7 +64,7 @@ function reviewOf({ state, response }: Interaction): NonNullable<Plan['review']>
 /** Plans in timeline order; calls without plan text have none. Throws `tool_call.not_found` for any other call. */
 export async function readPlans(source: TranscriptSource, agentId: string, toolCallId?: string): Promise<Plans> {
   const state = stateOf(source, agentId);
-  const calls: { turn_id: string; frame: HeldToolFrame; approval: Interaction | undefined }[] = [];
+  const calls: { turn_id: string; frame: StoredToolFrame; approval: Interaction | undefined }[] = [];
   for (const item of state.items) {
     if (item.kind !== 'turn') continue;
     for (const frame of item.steps.flatMap(({ frames }) => frames)) {

@@ -5,7 +5,7 @@ import type { TranscriptOps, TranscriptReset } from '#schema/transcript-ops.ts';
 import type { TranscriptFold } from './fold.ts';
 import type { OpenTranscripts } from './live.ts';
 import { selectPage, type PageQuery, type Segment } from './page.ts';
-import { emptyTranscript, type HeldItem, type HeldState, type HeldTurn } from './reducer/state.ts';
+import { emptyTranscript, type StoredItem, type StoredState, type StoredTurn } from './reducer/state.ts';
 import { shownAttachment, shownItem, shownOp, shownPrompt, shownText } from './shown.ts';
 
 /** The transcripts of a session. Reads without an await in between are consistent with each other. */
@@ -24,7 +24,7 @@ const RESET_TURNS = 20;
 const RESET_BYTES = 512 * 1024;
 
 /** The state of an agent; an empty one for an unknown agent. */
-export const stateOf = ({ fold }: TranscriptSource, agentId: string): HeldState =>
+export const stateOf = ({ fold }: TranscriptSource, agentId: string): StoredState =>
   fold.agents.get(agentId)?.state ?? emptyTranscript();
 
 /** A page of an agent's transcript, newest turns first unless a cursor specifies otherwise. */
@@ -73,7 +73,7 @@ export function takeReset(source: TranscriptSource, agentId: string, withSteps: 
   };
 }
 
-const withoutSteps = (item: HeldItem): HeldItem => (item.kind === 'turn' ? { ...item, steps: [] } : item);
+const withoutSteps = (item: StoredItem): StoredItem => (item.kind === 'turn' ? { ...item, steps: [] } : item);
 
 /** Reads the state synchronously, since it may change later. */
 function take(source: TranscriptSource, agentId: string, query: PageQuery) {
@@ -134,7 +134,7 @@ async function loadSegments(segments: Segment[], load: TranscriptSource['load'],
 }
 
 /** Ids of the media to which any turn refers. */
-function usedAttachments({ items, attachments }: HeldState): ReadonlySet<string> {
+function usedAttachments({ items, attachments }: StoredState): ReadonlySet<string> {
   if (attachments.size === 0) return new Set();
   const ids = items.flatMap((item) =>
     item.kind === 'turn'
@@ -144,7 +144,7 @@ function usedAttachments({ items, attachments }: HeldState): ReadonlySet<string>
   return new Set(ids);
 }
 
-const attachmentsIn = (frame: HeldTurn['steps'][number]['frames'][number]) =>
+const attachmentsIn = (frame: StoredTurn['steps'][number]['frames'][number]) =>
   frame.kind === 'text' ? (frame.attachmentIds ?? []) : [];
 
 /** The batches after a number. */
@@ -173,7 +173,7 @@ export async function readUserMessages(source: TranscriptSource, agentId: string
   return { agents };
 }
 
-function openings({ items, attachments }: HeldState) {
+function openings({ items, attachments }: StoredState) {
   const turns = items.filter((item) => item.kind === 'turn');
   const listed = turns.filter(({ prompt, attachmentIds }) => prompt !== undefined || attachmentIds !== undefined);
   const shown = new Set(listed.flatMap(({ attachmentIds = [] }) => attachmentIds));

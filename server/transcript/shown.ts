@@ -2,7 +2,7 @@
 import type { ContentPart } from '#schema/content.ts';
 import type { Frame, Item, Step, TranscriptAttachment, TranscriptPrompt } from '#schema/transcript.ts';
 import type { TranscriptOp } from '#schema/transcript-ops.ts';
-import type { Held, HeldFrame, HeldItem, HeldOp, HeldStep, HeldToolFrame } from './reducer/state.ts';
+import type { StoredValue, StoredFrame, StoredItem, StoredOp, StoredStep, StoredToolFrame } from './reducer/state.ts';
 
 /** Most UTF-16 units of an output's text. */
 export const OUTPUT_CHARS = 65_536;
@@ -25,14 +25,14 @@ function boundedOutput(output: unknown): unknown {
   return output.map((part: unknown) => (isTextPart(part) ? { ...part, text: boundedText(part.text) } : part));
 }
 
-function shownTool(frame: HeldToolFrame): Frame {
+function shownTool(frame: StoredToolFrame): Frame {
   if (frame.output === undefined) return frame;
   const output = boundedOutput(frame.output);
   const error = frame.state === 'error' && typeof output === 'string' ? { error: output } : {};
   return { ...frame, output, ...error };
 }
 
-export function shownFrame(frame: HeldFrame): Frame {
+export function shownFrame(frame: StoredFrame): Frame {
   switch (frame.kind) {
     case 'text':
     case 'thinking':
@@ -44,9 +44,9 @@ export function shownFrame(frame: HeldFrame): Frame {
   }
 }
 
-const shownStep = (step: HeldStep): Step => ({ ...step, frames: step.frames.map(shownFrame) });
+const shownStep = (step: StoredStep): Step => ({ ...step, frames: step.frames.map(shownFrame) });
 
-export function shownItem(item: HeldItem): Item {
+export function shownItem(item: StoredItem): Item {
   if (item.kind !== 'turn') return item;
   return { ...withPrompt(item), steps: item.steps.map(shownStep) };
 }
@@ -55,12 +55,12 @@ function withPrompt<T extends { prompt?: string | object | undefined }>({ prompt
   return { ...turn, ...(prompt === undefined ? {} : { prompt: shownText(prompt) }) };
 }
 
-export function shownAttachment({ source, ...attachment }: Held<TranscriptAttachment>): TranscriptAttachment {
+export function shownAttachment({ source, ...attachment }: StoredValue<TranscriptAttachment>): TranscriptAttachment {
   if (!source) return attachment;
   return { ...attachment, source: source.kind === 'url' ? { ...source, url: shownText(source.url) } : source };
 }
 
-function shownPart(part: Held<ContentPart>): ContentPart {
+function shownPart(part: StoredValue<ContentPart>): ContentPart {
   switch (part.type) {
     case 'text':
       return { ...part, text: shownText(part.text) };
@@ -74,11 +74,11 @@ function shownPart(part: Held<ContentPart>): ContentPart {
   }
 }
 
-export function shownPrompt({ content, ...prompt }: Held<TranscriptPrompt>): TranscriptPrompt {
+export function shownPrompt({ content, ...prompt }: StoredValue<TranscriptPrompt>): TranscriptPrompt {
   return { ...prompt, ...(content ? { content: content.map(shownPart) } : {}) };
 }
 
-export function shownOp(op: HeldOp): TranscriptOp {
+export function shownOp(op: StoredOp): TranscriptOp {
   switch (op.op) {
     case 'turn.upsert':
       return { ...op, turn: withPrompt(op.turn) };

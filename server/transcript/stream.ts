@@ -4,22 +4,22 @@
  */
 import type { VolatileFact } from '#server/journal/log-listeners.ts';
 import type { VolatileFields } from '#schema/events/catalogue.ts';
-import { agentFacts, findTool, openStep, type AgentTranscript } from './agent-transcript.ts';
+import { agentMeta, findTool, openStep, type AgentTranscript } from './agent-transcript.ts';
 import { isShort, lastPart } from './bounds.ts';
 import { applyOps } from './reducer/apply.ts';
-import type { HeldFrame, HeldOp, HeldStep, HeldToolFrame } from './reducer/state.ts';
+import type { StoredFrame, StoredOp, StoredStep, StoredToolFrame } from './reducer/state.ts';
 
 /** Length of a call's arguments that is retained, from their end. */
 const INPUT_CHARS = 65_536;
 
 /** Maps a volatile event of the running step and applies its operations. */
-export function mapVolatile(agent: AgentTranscript, fact: VolatileFact): HeldOp[] {
+export function mapVolatile(agent: AgentTranscript, fact: VolatileFact): StoredOp[] {
   const ops = made(agent, fact);
   applyOps(agent.state, ops);
   return ops;
 }
 
-function made(agent: AgentTranscript, { type, fields }: VolatileFact): HeldOp[] {
+function made(agent: AgentTranscript, { type, fields }: VolatileFact): StoredOp[] {
   switch (type) {
     case 'assistant.delta':
       return written(agent, 'text', fields.delta);
@@ -30,17 +30,17 @@ function made(agent: AgentTranscript, { type, fields }: VolatileFact): HeldOp[] 
     case 'tool.progress':
       return progressed(agent, fields);
     case 'agent.status.updated':
-      return fields.phase ? agentFacts(agent, { phase: fields.phase }) : [];
+      return fields.phase ? agentMeta(agent, { phase: fields.phase }) : [];
   }
 }
 
 /** The step that a response streams into; undefined while it waits for its retry. */
-function streamingStep(agent: AgentTranscript): HeldStep | undefined {
+function streamingStep(agent: AgentTranscript): StoredStep | undefined {
   const step = openStep(agent);
   return step?.retry ? undefined : step;
 }
 
-function written(agent: AgentTranscript, kind: 'text' | 'thinking', text: string): HeldOp[] {
+function written(agent: AgentTranscript, kind: 'text' | 'thinking', text: string): StoredOp[] {
   const step = streamingStep(agent);
   if (!step || text === '') return [];
   const { stream } = agent;
@@ -55,7 +55,7 @@ function written(agent: AgentTranscript, kind: 'text' | 'thinking', text: string
   const target = { type: 'frame' as const, turnId, stepId, frameId };
   stream.grown.add(frameId);
   if (begins) {
-    const frame: HeldFrame =
+    const frame: StoredFrame =
       kind === 'text' ? { kind, frameId, role: 'assistant', text: '' } : { kind, frameId, text: '' };
     return [...before, { op: 'frame.upsert', turnId, stepId, frame }, { op: 'append', target, offset: 0, text }];
   }
@@ -65,23 +65,23 @@ function written(agent: AgentTranscript, kind: 'text' | 'thinking', text: string
 }
 
 /** Upserts of the frames whose text has grown, with their whole text. */
-function flushed(agent: AgentTranscript, { turnId, stepId, frames }: HeldStep): HeldOp[] {
+function flushed(agent: AgentTranscript, { turnId, stepId, frames }: StoredStep): StoredOp[] {
   const { grown } = agent.stream;
-  const ops = frames.flatMap((frame): HeldOp[] =>
+  const ops = frames.flatMap((frame): StoredOp[] =>
     grown.has(frame.frameId) ? [{ op: 'frame.upsert', turnId, stepId, frame }] : [],
   );
   grown.clear();
   return ops;
 }
 
-function argued(agent: AgentTranscript, fields: VolatileFields<'tool.call.delta'>): HeldOp[] {
+function argued(agent: AgentTranscript, fields: VolatileFields<'tool.call.delta'>): StoredOp[] {
   const step = streamingStep(agent);
   if (!step) return [];
   const { toolCallId, name, argumentsPart = '' } = fields;
   const { turnId, stepId } = step;
   const frameId = `${stepId}.${toolCallId}`;
   const known = step.frames.findLast((frame) => frame.frameId === frameId);
-  const before: HeldToolFrame =
+  const before: StoredToolFrame =
     known?.kind === 'tool' ? known : { kind: 'tool', frameId, toolCallId, name: '', state: 'running' };
   if (before.state !== 'running') return [];
   const inputText = `${before.inputText ?? ''}${argumentsPart}`.slice(-INPUT_CHARS);
@@ -89,7 +89,7 @@ function argued(agent: AgentTranscript, fields: VolatileFields<'tool.call.delta'
   return [...flushed(agent, step), { op: 'frame.upsert', turnId, stepId, frame }];
 }
 
-function progressed(agent: AgentTranscript, fields: VolatileFields<'tool.progress'>): HeldOp[] {
+function progressed(agent: AgentTranscript, fields: VolatileFields<'tool.progress'>): StoredOp[] {
   const found = findTool(agent, fields.toolCallId);
   if (found?.frame.state !== 'running') return [];
   const { frame, ...place } = found;

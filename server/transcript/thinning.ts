@@ -3,15 +3,15 @@
  * arguments and progress only the newest state is emitted, at a limited rate. A record flushes all that waits.
  */
 import type { Clock } from '#server/clock.ts';
-import type { HeldOp } from './reducer/state.ts';
+import type { StoredOp } from './reducer/state.ts';
 
 /** Longest time that a chunk of text waits to be joined, in milliseconds. */
 export const JOIN_MS = 16;
 /** Shortest interval between two states of a call, in milliseconds. */
 export const CALL_MS = 100;
 
-type Append = Extract<HeldOp, { op: 'append' }>;
-type CallChange = Extract<HeldOp, { op: 'frame.upsert' }>;
+type Append = Extract<StoredOp, { op: 'append' }>;
+type CallChange = Extract<StoredOp, { op: 'frame.upsert' }>;
 
 interface Waiting {
   text?: { op: Append; frameId: string; cancel: () => void } | undefined;
@@ -21,7 +21,7 @@ interface Waiting {
 
 export interface Thinning {
   /** Emits the operations of a volatile event, immediately or joined with later ones. */
-  take(agentId: string, ops: HeldOp[]): void;
+  take(agentId: string, ops: StoredOp[]): void;
   /** Emits the waiting operations of an agent. */
   flush(agentId: string): void;
   /** Drops the waiting operations. */
@@ -29,7 +29,7 @@ export interface Thinning {
 }
 
 /** Calls `emit` with batches in an order that is preserved for each frame. */
-export function startThinning(clock: Clock, emit: (agentId: string, ops: HeldOp[]) => void): Thinning {
+export function startThinning(clock: Clock, emit: (agentId: string, ops: StoredOp[]) => void): Thinning {
   const agents = new Map<string, Waiting>();
 
   function waitingOf(agentId: string): Waiting {

@@ -40,7 +40,7 @@ export interface Watched {
 }
 
 /** A session's workspace and root. */
-export interface WatchedPlace {
+export interface WatchedRoot {
   workspaceId: string;
   root: string;
 }
@@ -58,7 +58,7 @@ export interface Watches {
 export interface WatchesDeps {
   trees: Pick<Trees, 'report'>;
   /** Loads the session and runs `work` while it is loaded. Throws `session.not_found`. */
-  use<T>(sessionId: string, work: (place: WatchedPlace) => T): Promise<T>;
+  use<T>(sessionId: string, work: (place: WatchedRoot) => T): Promise<T>;
   env(): NodeJS.ProcessEnv;
   log: Logger;
 }

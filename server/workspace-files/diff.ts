@@ -6,7 +6,7 @@ import type { FileEntry } from '#schema/file-entry.ts';
 import type { GitDiff } from '#schema/git.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { isInside } from '#server/files/paths.ts';
-import { parentOf, within, type Place, type Within } from '#server/files/open-within.ts';
+import { parentOf, within, type OpenPath, type Within } from '#server/files/open-within.ts';
 import { onPath, pathNotFound } from '#server/files/path-error.ts';
 import { relativePath, type RelativePath, type WorkDirectory } from '#server/files/work-directory.ts';
 import { diffTracked, headOf, isUntracked, type Diff } from '#server/git/diff.ts';
@@ -33,7 +33,7 @@ async function inParent<Result>(
   inside: Within,
   path: RelativePath,
   shown: string,
-  work: (parent: Place, name: string | undefined) => Promise<Result>,
+  work: (parent: OpenPath, name: string | undefined) => Promise<Result>,
 ): Promise<Result> {
   const { parent, name } = parentOf(path) ?? { parent: path, name: undefined };
   const place = await inside.open(parent, shown);

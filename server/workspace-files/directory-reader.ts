@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { IGNORE_FILE_MAX_BYTES } from '#server/ignore-rules/ignore-file.ts';
 import type { IgnoreTexts } from '#server/ignore-rules/ignore-rules.ts';
-import { byDescriptor, DESCRIPTORS, O_PATH, type Place } from '#server/files/open-within.ts';
+import { byDescriptor, DESCRIPTORS, O_PATH, type OpenPath } from '#server/files/open-within.ts';
 import { createDirectoryThread, type DirectoryThread } from './directory-thread.ts';
 
 /** The file attributes that a reply's entry is built from. */
-export interface EntryFacts extends Pick<Stats, 'mode' | 'size' | 'mtimeMs' | 'ino'> {
+export interface EntryStats extends Pick<Stats, 'mode' | 'size' | 'mtimeMs' | 'ino'> {
   /** The target text of a symbolic link; empty where it cannot be read. */
   link?: string | undefined;
 }
@@ -20,7 +20,7 @@ export interface DirectoryEntry {
   name: string;
   isDirectory: boolean;
   /** Undefined where they were not requested. */
-  facts?: EntryFacts | undefined;
+  facts?: EntryStats | undefined;
 }
 
 /** Entries per message: a directory of usual size needs one. */
@@ -191,7 +191,7 @@ const isLink = (mode: number) => (mode & constants.S_IFMT) === constants.S_IFLNK
 const isDirectory = (mode: number) => (mode & constants.S_IFMT) === constants.S_IFDIR;
 
 /** Yields the facts of the requested entries, in order; undefined for an entry that has vanished. */
-function* factsIn({ numbers, links }: Facts): Generator<EntryFacts | undefined, undefined> {
+function* factsIn({ numbers, links }: Facts): Generator<EntryStats | undefined, undefined> {
   const texts = links.values();
   for (let at = 0; at < numbers.length; at += NUMBERS) {
     const mode = numbers[at] ?? 0;
@@ -247,19 +247,19 @@ export interface DirectoryReader {
    * Returns the facts of entries of an opened directory, in the order of `names`; undefined for those that have
    * vanished. Links are not followed. Rejects with the system's errors and with `UnresponsiveError`.
    */
-  factsOf(place: Place, names: readonly string[]): Promise<(EntryFacts | undefined)[]>;
+  factsOf(place: OpenPath, names: readonly string[]): Promise<(EntryStats | undefined)[]>;
   /**
    * Yields the entries of an opened directory in disk order, portion by portion, the first `wanted` with their facts.
    * The place is no longer used after the generator finishes. Rejects like `factsOf`.
    */
-  readDirectory(place: Place, wanted: number): AsyncGenerator<DirectoryEntry[]>;
+  readDirectory(place: OpenPath, wanted: number): AsyncGenerator<DirectoryEntry[]>;
   /**
    * Reads directories at or below an opened one in one message, by their paths relative to it, and none through a link.
    * Undefined for a directory that has to be read separately: it has too many entries or cannot be read this way.
    * Rejects with `UnresponsiveError`.
    */
   readLevel(
-    top: Place,
+    top: OpenPath,
     paths: readonly string[],
     options: LevelOptions,
   ): Promise<readonly (WholeDirectory | undefined)[]>;
@@ -268,7 +268,7 @@ export interface DirectoryReader {
 /** Creates a reader on a thread that runs `DIRECTORY_PROGRAM`. */
 export function createDirectoryReader(thread: DirectoryThread): DirectoryReader {
   const askOf = (question: DirectoryQuestion, directories: readonly string[]) => thread.ask(question, directories);
-  const ask = (question: DirectoryQuestion, { real }: Place) => askOf(question, [real]);
+  const ask = (question: DirectoryQuestion, { real }: OpenPath) => askOf(question, [real]);
   let lastReader = 0;
   return {
     async factsOf(place, names) {

@@ -3,19 +3,19 @@ import { basename, join } from 'node:path';
 import { constants } from 'node:fs';
 import { readlink } from 'node:fs/promises';
 import { etagOf } from '#server/files/etag.ts';
-import { lstatOf, type Place } from '#server/files/open-within.ts';
+import { lstatOf, type OpenPath } from '#server/files/open-within.ts';
 import { iso } from '#schema/scalars.ts';
 import type { FileEntry } from '#schema/file-entry.ts';
-import type { EntryFacts } from './directory-reader.ts';
+import type { EntryStats } from './directory-reader.ts';
 
 /** Pipes, sockets and devices are reported as files. */
-export function kindOf({ mode }: Pick<EntryFacts, 'mode'>): FileEntry['kind'] {
+export function kindOf({ mode }: Pick<EntryStats, 'mode'>): FileEntry['kind'] {
   const type = mode & constants.S_IFMT;
   return type === constants.S_IFLNK ? 'symlink' : type === constants.S_IFDIR ? 'directory' : 'file';
 }
 
 /** Builds an entry; `path` is returned unchanged. */
-export function fileEntry(path: string, name: string, facts: EntryFacts): FileEntry {
+export function fileEntry(path: string, name: string, facts: EntryStats): FileEntry {
   const kind = kindOf(facts);
   const modified_at = iso(Math.floor(facts.mtimeMs));
   const etag = etagOf(facts);
@@ -24,7 +24,7 @@ export function fileEntry(path: string, name: string, facts: EntryFacts): FileEn
 }
 
 /** Reads the entry `name` of an opened directory, reported as `path`; a link is not followed. */
-export async function readEntry(parent: Place, name: string, path: string): Promise<FileEntry> {
+export async function readEntry(parent: OpenPath, name: string, path: string): Promise<FileEntry> {
   const at = join(parent.at, name);
   const { mode, size, mtimeMs, ino } = await lstatOf(at);
   const link = kindOf({ mode }) === 'symlink' ? await readlink(at) : undefined;
@@ -32,6 +32,6 @@ export async function readEntry(parent: Place, name: string, path: string): Prom
 }
 
 /** Builds the entry of the work directory itself. */
-export async function rootEntry(place: Place, root: string): Promise<FileEntry> {
+export async function rootEntry(place: OpenPath, root: string): Promise<FileEntry> {
   return fileEntry('.', basename(root) || root, await place.stat());
 }

@@ -3,13 +3,13 @@ import type { Pace } from '#server/async/yield.ts';
 import { compareNames } from '#server/files/compare-names.ts';
 import type { EntryGlobs } from '#server/files/entry-globs.ts';
 import type { DirectoryRules } from '#server/ignore-rules/ignore-rules.ts';
-import type { Place } from '#server/files/open-within.ts';
+import type { OpenPath } from '#server/files/open-within.ts';
 import type { RelativePath } from '#server/files/work-directory.ts';
 import type { FileEntry } from '#schema/file-entry.ts';
 import type { ListFiles } from '#schema/file-list.ts';
 import { createBest } from './best.ts';
 import { fileEntry, kindOf } from './entry.ts';
-import { factsOf, readDirectory, type DirectoryEntry, type EntryFacts } from './directory-reader.ts';
+import { factsOf, readDirectory, type DirectoryEntry, type EntryStats } from './directory-reader.ts';
 
 export interface ListOptions extends Pick<ListFiles, 'limit' | 'sort'> {
   showHidden: boolean;
@@ -69,7 +69,7 @@ export async function listEntries(
   portions: Iterable<DirectoryEntry[]> | AsyncIterable<DirectoryEntry[]>,
   directory: RelativePath,
   options: ListOptions,
-  readFacts: (names: string[]) => Promise<(EntryFacts | undefined)[]>,
+  readFacts: (names: string[]) => Promise<(EntryStats | undefined)[]>,
 ): Promise<DirectoryList> {
   const { limit, sort, pace, signal } = options;
   const best = createBest<DirectoryEntry>(limit, orders[sort]);
@@ -97,7 +97,7 @@ export async function listEntries(
 
 /** Lists an opened directory in the same way. Rejects with the system's errors. */
 export async function listDirectory(
-  place: Place,
+  place: OpenPath,
   directory: RelativePath,
   options: ListOptions,
 ): Promise<DirectoryList> {

@@ -6,7 +6,7 @@ import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import { entryGlobs } from '#server/files/entry-globs.ts';
 import { createIgnoreRules, type IgnoreTexts } from '#server/ignore-rules/ignore-rules.ts';
 import { inBatches } from '#server/async/map-limit.ts';
-import { parentOf, within, type Place, type Within } from '#server/files/open-within.ts';
+import { parentOf, within, type OpenPath, type Within } from '#server/files/open-within.ts';
 import { onPath } from '#server/files/path-error.ts';
 import { isInside } from '#server/files/paths.ts';
 import { relativePath, type RelativePath, type WorkDirectory } from '#server/files/work-directory.ts';
@@ -41,14 +41,14 @@ interface Lister {
    * Opens a directory for `work`. Throws `fs.path_not_found`, `fs.permission_denied`, `fs.path_escapes_session`, and
    * `internal.error` where the file system does not answer, also for errors of `work`.
    */
-  open<Result>(path: RelativePath, shown: string, work: (place: Place) => Promise<Result>): Promise<Result>;
+  open<Result>(path: RelativePath, shown: string, work: (place: OpenPath) => Promise<Result>): Promise<Result>;
   /** Lists an opened directory. Rejects with the system's errors. */
-  list(place: Place, path: RelativePath): Promise<DirectoryList>;
+  list(place: OpenPath, path: RelativePath): Promise<DirectoryList>;
   /**
    * Lists directories below an opened one, by their index, with prefetching. Undefined for unreadable ones. Throws
    * `internal.error` where the file system does not answer.
    */
-  below(top: Place, path: RelativePath, directories: readonly RelativePath[]): LevelLister;
+  below(top: OpenPath, path: RelativePath, directories: readonly RelativePath[]): LevelLister;
   /** Adds git marks to finished entries. */
   mark(entries: FileEntry[]): Promise<void>;
 }
@@ -93,7 +93,7 @@ async function createLister(directory: WorkDirectory, request: Request, deps: Li
     return listEntries([entries], path, options(path, texts), async () => []);
   }
 
-  async function list(place: Place, path: RelativePath): Promise<DirectoryList> {
+  async function list(place: OpenPath, path: RelativePath): Promise<DirectoryList> {
     notePlace(path, place.real);
     // Prefetches the rules of the parent directories; their failures reach the caller of `rules`.
     const above = parentOf(path)?.parent;
@@ -166,7 +166,7 @@ interface Tree {
 /** Lists breadth first, real directories only; omits unreadable ones. */
 async function listBelow(
   lister: Lister,
-  place: Place,
+  place: OpenPath,
   path: RelativePath,
   top: DirectoryList,
   { depth, signal }: { depth: number; signal: AbortSignal },

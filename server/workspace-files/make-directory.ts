@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { errorCode } from '#server/errors/errno.ts';
-import { lstatOf, parentOf, within, type Place, type Within } from '#server/files/open-within.ts';
+import { lstatOf, parentOf, within, type OpenPath, type Within } from '#server/files/open-within.ts';
 import { onPath } from '#server/files/path-error.ts';
 import { relativePath, type RelativePath, type WorkDirectory } from '#server/files/work-directory.ts';
 import type { FileEntry } from '#schema/file-entry.ts';
@@ -15,7 +15,7 @@ const parentNotFound = (shown: string) => new ServiceError('fs.path_not_found', 
 const missing = (error: unknown) => ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errorCode(error) ?? '');
 
 /** Creates a directory; false when the name exists. */
-async function makeEntry(parent: Place, name: string): Promise<boolean> {
+async function makeEntry(parent: OpenPath, name: string): Promise<boolean> {
   try {
     await mkdir(join(parent.at, name));
     return true;
@@ -28,7 +28,7 @@ async function makeEntry(parent: Place, name: string): Promise<boolean> {
 async function makeOne(inside: Within, path: RelativePath, shown: string): Promise<FileEntry> {
   const target = parentOf(path);
   if (!target) throw alreadyExists(shown);
-  let parent: Place;
+  let parent: OpenPath;
   try {
     parent = await inside.open(target.parent, shown);
   } catch (error) {
@@ -45,8 +45,8 @@ async function makeOne(inside: Within, path: RelativePath, shown: string): Promi
 }
 
 /** Opens the directory `name` of `parent`, creating it if the name does not exist. */
-async function enter(inside: Within, parent: Place, name: string, shown: string): Promise<Place> {
-  let place: Place;
+async function enter(inside: Within, parent: OpenPath, name: string, shown: string): Promise<OpenPath> {
+  let place: OpenPath;
   try {
     place = await inside.openEntry(parent, name, shown);
   } catch (error) {

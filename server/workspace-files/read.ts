@@ -13,7 +13,7 @@ import {
 } from '#server/files/file-text.ts';
 import { fileType } from '#server/files/file-types.ts';
 import { openRegular, readBytes } from '#server/files/open-regular.ts';
-import { within, type Place } from '#server/files/open-within.ts';
+import { within, type OpenPath } from '#server/files/open-within.ts';
 import { onPath, pathIsDirectory, pathNotFound } from '#server/files/path-error.ts';
 import { relativePath, type WorkDirectory } from '#server/files/work-directory.ts';
 import type { FileContent, ReadFile } from '#schema/file-content.ts';
@@ -25,7 +25,7 @@ export const READ_MAX_BYTES = 10_485_760;
 const CHARACTER_BYTES = 4;
 
 /** Opens a place's regular file for reading. Throws `fs.is_directory`; `fs.path_not_found` for a pipe or device. */
-export async function openFileOf(place: Place, shown: string): Promise<FileHandle> {
+export async function openFileOf(place: OpenPath, shown: string): Promise<FileHandle> {
   const stats = await place.stat();
   if (stats.isDirectory()) throw pathIsDirectory(shown);
   // Except on Linux, another process may replace it before it is opened.

@@ -3,7 +3,7 @@ import { ServiceError } from '#server/errors/service-error.ts';
 import { errorCode } from '#server/errors/errno.ts';
 import { fileType } from '#server/files/file-types.ts';
 import { inBatches } from '#server/async/map-limit.ts';
-import { parentOf, within, type Place, type Within } from '#server/files/open-within.ts';
+import { parentOf, within, type OpenPath, type Within } from '#server/files/open-within.ts';
 import { onPath, pathError } from '#server/files/path-error.ts';
 import { relativePath, type RelativePath, type WorkDirectory } from '#server/files/work-directory.ts';
 import type { FileEntry } from '#schema/file-entry.ts';
@@ -13,7 +13,7 @@ import { readEntry, rootEntry } from './entry.ts';
 const PLAIN = 'text/plain';
 
 /** Throws `fs.path_escapes_session` when the link leads outside of the directory; a dangling link passes. */
-async function checkLink(inside: Within, parent: Place, name: string, shown: string): Promise<void> {
+async function checkLink(inside: Within, parent: OpenPath, name: string, shown: string): Promise<void> {
   try {
     await (await inside.openEntry(parent, name, shown)).close();
   } catch (error) {

@@ -7,19 +7,19 @@ import type { TranscriptOp } from '#schema/transcript-ops.ts';
 import { applyOps } from '#server/transcript/reducer/apply.ts';
 import {
   itemId,
-  type HeldState,
-  type HeldStep,
-  type HeldTurn,
+  type StoredState,
+  type StoredStep,
+  type StoredTurn,
   type TranscriptState,
 } from '#server/transcript/reducer/state.ts';
 import { canonical, stateOfPage } from './transcripts.ts';
 
-const turnsOf = ({ items }: HeldState): HeldTurn[] => items.filter((item) => item.kind === 'turn');
+const turnsOf = ({ items }: StoredState): StoredTurn[] => items.filter((item) => item.kind === 'turn');
 const ascending = (numbers: number[]) => numbers.every((number, at) => at === 0 || number > (numbers[at - 1] ?? 0));
-const callsOf = ({ frames }: HeldStep) => frames.filter((frame) => frame.kind === 'tool');
+const callsOf = ({ frames }: StoredStep) => frames.filter((frame) => frame.kind === 'tool');
 
 /** Asserts order, unique ids and pending interactions, which hold after any operations. */
-export function expectWellFormed(state: HeldState): void {
+export function expectWellFormed(state: StoredState): void {
   const turns = turnsOf(state);
   assert.ok(ascending(turns.map(({ ordinal }) => ordinal)));
   expectUnique(state.items.map(itemId));
@@ -37,7 +37,7 @@ export function expectWellFormed(state: HeldState): void {
 const expectUnique = (ids: string[]) => assert.equal(new Set(ids).size, ids.length);
 
 /** Asserts order, unique ids, references and final states, in a session with these agents. */
-export function expectLawful(state: HeldState, agents: ReadonlySet<string>): void {
+export function expectLawful(state: StoredState, agents: ReadonlySet<string>): void {
   expectWellFormed(state);
   const turns = turnsOf(state);
   const steps = turns.flatMap((turn) => turn.steps);
@@ -72,7 +72,7 @@ export function expectLawful(state: HeldState, agents: ReadonlySet<string>): voi
   }
 }
 
-function sumOf(usages: TokenUsage[]): HeldTurn['usage'] {
+function sumOf(usages: TokenUsage[]): StoredTurn['usage'] {
   if (usages.length === 0) return undefined;
   const sum = { inputTokens: 0, cachedTokens: 0, outputTokens: 0 };
   for (const { inputOther, inputCacheCreation, inputCacheRead, output } of usages) {
@@ -84,14 +84,14 @@ function sumOf(usages: TokenUsage[]): HeldTurn['usage'] {
 }
 
 /** Asserts that no turn or task runs and no interaction is pending. */
-export function expectSettled(state: HeldState): void {
+export function expectSettled(state: StoredState): void {
   assert.ok(turnsOf(state).every((turn) => turn.state !== 'running'));
   assert.equal(state.pending.size, 0);
   assert.ok([...state.tasks.values()].every((task) => task.state !== 'running'));
 }
 
 /** The settled turns, steps, calls, interactions and tasks of a page, by id. */
-function endedOn(state: HeldState): Map<string, unknown> {
+function endedOn(state: StoredState): Map<string, unknown> {
   const ended = new Map<string, unknown>();
   const { items, interactions, tasks } = canonical(state);
   for (const item of items) {

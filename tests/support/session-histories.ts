@@ -92,7 +92,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
     const fate = random();
     if (fate < 0.3) log.append([event('main', 'prompt.aborted', { promptId, abortedAt: AT })]);
     else if (fate < 0.5) {
-      log.hold();
+      log.beginWork();
       hooked = promptId;
     } else {
       const turnId = countersOf(log.state.counters, 'main').nextTurnId;
@@ -113,7 +113,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
       event('main', 'prompt.submitted', submitted),
     ];
     if (chance(0.3)) {
-      log.hold(head);
+      log.beginWork(head);
       hooked = promptId;
     } else log.append([...head, ...begin(promptId)]);
   }
@@ -141,21 +141,21 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
     const said = (role: 'user' | 'assistant'): Draft =>
       entering('main', [{ role, content: [{ type: 'text', text: text() }], toolCalls: [], origin }], { cause: 'hook' });
     const fate = random();
-    if (fate < 0.25) log.release([event('main', 'prompt.aborted', { promptId, abortedAt: AT })]);
+    if (fate < 0.25) log.endWork([event('main', 'prompt.aborted', { promptId, abortedAt: AT })]);
     else if (fate < 0.5) {
-      log.release([
+      log.endWork([
         entering('main', [user(promptId)], { cause: 'input' }),
         event('main', 'hook.result', { hookEvent, content: `no ${ids}`, blocked: true }),
         said('assistant'),
         event('main', 'prompt.completed', { promptId, finishedAt: AT, reason: 'blocked' }),
       ]);
     } else if (fate < 0.75) {
-      log.release([
+      log.endWork([
         said('user'),
         event('main', 'hook.result', { hookEvent, content: `and ${ids}` }),
         ...begin(promptId),
       ]);
-    } else log.release(begin(promptId));
+    } else log.endWork(begin(promptId));
   }
 
   function queuePrompt(): void {

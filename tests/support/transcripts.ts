@@ -4,11 +4,11 @@ import type { TranscriptOp } from '#schema/transcript-ops.ts';
 import { applyOps } from '#server/transcript/reducer/apply.ts';
 import {
   emptyTranscript,
-  type HeldFrame,
-  type HeldItem,
-  type HeldState,
-  type HeldStep,
-  type HeldToolFrame,
+  type StoredFrame,
+  type StoredItem,
+  type StoredState,
+  type StoredStep,
+  type StoredToolFrame,
   type TranscriptState,
 } from '#server/transcript/reducer/state.ts';
 
@@ -29,7 +29,7 @@ export function stateOfOps(ops: readonly TranscriptOp[]): TranscriptState {
 }
 
 /** The state as sorted lists, without the entities that a page omits. */
-export function listed({ items, tasks, interactions, attachments, todos, prompts, meta, pending }: HeldState) {
+export function listed({ items, tasks, interactions, attachments, todos, prompts, meta, pending }: StoredState) {
   const used = new Set(items.flatMap(attachmentsOf));
   return {
     items,
@@ -45,7 +45,7 @@ export function listed({ items, tasks, interactions, attachments, todos, prompts
 
 const byId = <T>(entities: Map<string, T>) => [...entities].toSorted(([a], [b]) => (a < b ? -1 : 1));
 
-const attachmentsOf = (item: HeldItem): string[] =>
+const attachmentsOf = (item: StoredItem): string[] =>
   item.kind === 'turn'
     ? [
         ...(item.attachmentIds ?? []),
@@ -59,7 +59,7 @@ const attachmentsOf = (item: HeldItem): string[] =>
  * The part of a state that does not depend on how the transcript was read: without in-memory members, empty texts, and
  * the calls of failed attempts, which were never recorded; frames in the order of a fresh read.
  */
-export function canonical(state: HeldState) {
+export function canonical(state: StoredState) {
   const { meta, prompts: _prompts, items, ...rest } = listed(state);
   const { phase: _phase, usage, ...agent } = meta.agent ?? {};
   const { currentTurn: _currentTurn, ...spent } = usage ?? {};
@@ -69,10 +69,10 @@ export function canonical(state: HeldState) {
   return { ...rest, items: items.map(settledItem), meta: { ...others, ...own } };
 }
 
-const settledItem = (item: HeldItem): HeldItem =>
+const settledItem = (item: StoredItem): StoredItem =>
   item.kind === 'turn' ? { ...item, steps: item.steps.map(settledStep) } : item;
 
-function settledStep(step: HeldStep): HeldStep {
+function settledStep(step: StoredStep): StoredStep {
   const kept = step.frames.filter((frame) =>
     frame.kind === 'tool' ? !isOfFailedAttempt(step, frame) : !('text' in frame) || frame.text !== '',
   );
@@ -80,14 +80,14 @@ function settledStep(step: HeldStep): HeldStep {
 }
 
 /** The step failed, or was interrupted before its next attempt; every other call gets a result. */
-const isOfFailedAttempt = ({ state }: HeldStep, { input, output }: HeldToolFrame) =>
+const isOfFailedAttempt = ({ state }: StoredStep, { input, output }: StoredToolFrame) =>
   state === 'failed' || (state === 'interrupted' && input === undefined && output === undefined);
 
-function withoutStream(frame: HeldFrame): HeldFrame {
+function withoutStream(frame: StoredFrame): StoredFrame {
   if (frame.kind !== 'tool') return frame;
   const { inputText: _inputText, progress: _progress, ...rest } = frame;
   return rest;
 }
 
 /** Sort key: text frames by their numbers, then calls in their order. */
-const rank = (frame: HeldFrame) => (frame.kind === 'tool' ? Infinity : Number(/\d+$/.exec(frame.frameId)?.[0]));
+const rank = (frame: StoredFrame) => (frame.kind === 'tool' ? Infinity : Number(/\d+$/.exec(frame.frameId)?.[0]));

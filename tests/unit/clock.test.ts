@@ -29,9 +29,9 @@ it('never exceeds the maximum delay of a timer', () => {
 
 it('a cancelled wait never calls back, in any of its slices', () => {
   const called = vi.fn<() => void>();
-  const callOff = systemClock.setTimeout(called, LONGEST_TIMER_MS * 2);
+  const cancelTimer = systemClock.setTimeout(called, LONGEST_TIMER_MS * 2);
   vi.advanceTimersByTime(LONGEST_TIMER_MS);
-  callOff();
+  cancelTimer();
   expect(vi.getTimerCount()).toBe(0);
   expect(called).not.toHaveBeenCalled();
 });

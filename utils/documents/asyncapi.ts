@@ -23,7 +23,7 @@ interface Message {
   payload: JsonSchema;
 }
 
-export interface AsyncApiFacts {
+export interface AsyncApiInputs {
   version: string;
   /** Bind host, without a port. */
   host: string;
@@ -74,7 +74,7 @@ const title = (name: string) =>
     .join(' ');
 
 /** Builds the document; takes some ten milliseconds. */
-export function asyncApiDocument({ version, host }: AsyncApiFacts) {
+export function asyncApiDocument({ version, host }: AsyncApiInputs) {
   const schemas: Record<string, unknown> = {};
   const messages: Record<string, Message> = {};
 

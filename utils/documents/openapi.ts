@@ -1,6 +1,6 @@
 /** Builds `/openapi.json` from the endpoint definitions that run. */
 import { z } from 'zod';
-import type { BindFacts } from '#server/app/options.ts';
+import type { BindOptions } from '#server/app/options.ts';
 import { errorEntry } from '#server/errors/catalogue.ts';
 import type { ErrorName } from '#server/errors/catalogue.ts';
 import { createComponents } from '#schema/json-schema.ts';
@@ -178,7 +178,11 @@ function operation(route: string, endpoint: Endpoint, components: Components): J
 const templated = (route: string) => publicPath(route.replaceAll(/(?:\*\*)?:([^/]+)/g, '{$1}'));
 
 /** The document of one server: every mounted endpoint of the table, paths in alphabetical order. */
-export async function openApiDocument(entries: EndpointEntry[], bind: BindFacts, version: string): Promise<JsonSchema> {
+export async function openApiDocument(
+  entries: EndpointEntry[],
+  bind: BindOptions,
+  version: string,
+): Promise<JsonSchema> {
   const components = createComponents('#/components/schemas/');
   const paths: Record<string, Record<string, JsonSchema>> = {};
   const loaded = await Promise.all(

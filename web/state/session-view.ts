@@ -56,7 +56,7 @@ export function retryText({ items }: Pick<TranscriptState, 'items'>): string | u
   return `${retry.errorMessage}\nTrying again in ${wait} s (attempt ${retry.nextAttempt} of ${retry.maxAttempts}).`;
 }
 
-export interface Facts {
+export interface AgentStatus {
   model: string | undefined;
   permission: PermissionMode;
   /** The client that set it. */
@@ -68,7 +68,7 @@ export interface Facts {
 }
 
 /** The main agent's settings, and the usage of its context. */
-export function factsOf({ main, status }: Pick<SessionView, 'main' | 'status'>): Facts {
+export function factsOf({ main, status }: Pick<SessionView, 'main' | 'status'>): AgentStatus {
   const { agent = {}, modes } = main.meta;
   return {
     model: agent.model ?? status?.model,

@@ -30,7 +30,7 @@ export function useOpenSession(): OpenSession {
 }
 
 /** Scroll position of a list of rows. */
-export interface ScrollPlace {
+export interface ScrollPosition {
   offset: number;
   atEnd: boolean;
   sizes: VirtualItem[];
@@ -130,7 +130,7 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
     sent: shallowRef(0),
     /** Whether a card is open, where the user has toggled it, by the card's id. */
     folds: reactive(new Map<string, boolean>()),
-    place: undefined as ScrollPlace | undefined,
+    place: undefined as ScrollPosition | undefined,
     /** Prepends a text to the unsent prompt. */
     takeBack(text: string) {
       draft.value = [text, draft.value].filter((part) => part.trim() !== '').join('\n\n');

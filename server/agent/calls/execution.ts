@@ -37,7 +37,7 @@ export function finish(entry: AdmittedCall, result: StoredResult, batch: Batch, 
 
 function tellEnd({ call, duplicates }: AdmittedCall, { facts }: Pick<ToolResult, 'facts'>, batch: Batch): void {
   for (const one of [call, ...duplicates]) batch.turn.stream.toolEnded(one.id);
-  if (facts) batch.agent.tellFacts(facts);
+  if (facts) batch.agent.publishStatus(facts);
 }
 
 function endDrafts(entry: AdmittedCall, given: StoredResult, batch: Batch, agentsMd: string[]): Draft[] {

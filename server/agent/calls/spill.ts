@@ -11,7 +11,7 @@ export const SPILL_MIN_CHARS = 50_000;
 export const SPILL_PREVIEW_CHARS = 2000;
 const SPILL_STEM_MAX_CHARS = 80;
 
-export interface SpillFacts {
+export interface SpillOptions {
   toolName: string;
   toolCallId: string;
   /** `agents/<agent>/tool-results` of the session; created when missing. */
@@ -28,7 +28,7 @@ function spillName(toolName: string, toolCallId: string): string {
 }
 
 /** Returns the result unchanged, or one whose output is the header block and a preview of the saved text. */
-export async function spillOutput(result: ToolResult, facts: SpillFacts): Promise<ToolResult> {
+export async function spillOutput(result: ToolResult, facts: SpillOptions): Promise<ToolResult> {
   const { output } = result;
   if (typeof output !== 'string' || output.length <= SPILL_MIN_CHARS) return result;
   if (result.truncated || facts.toolName === 'Read') return result;

@@ -12,7 +12,7 @@ import type { Tasks } from '#server/tasks/tasks.ts';
 import type { ToolEnvironment } from '#server/tools/tool.ts';
 import type { Caller } from '#schema/caller.ts';
 import type { ContextMessage, Origin } from '#schema/engine.ts';
-import type { StatusFacts } from '#schema/events/volatile.ts';
+import type { StatusFields } from '#schema/events/volatile.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import type { Feature, LiveFeature } from './feature.ts';
 import type { AgentConfig } from './config.ts';
@@ -22,7 +22,7 @@ import type { Roster } from './agent.ts';
 import type { AgentServices } from './services.ts';
 
 /** Identity and directories of a session. */
-export interface SessionPlace {
+export interface SessionLocation {
   id: string;
   workspaceId: string;
   cwd: string;
@@ -33,7 +33,7 @@ export interface SessionPlace {
 }
 
 /** A loaded session as its agents and features see it. */
-export interface SessionContext extends SessionPlace {
+export interface SessionContext extends SessionLocation {
   readonly log: SessionLog;
   readonly interactions: Interactions;
   readonly approvals: Approvals;
@@ -73,7 +73,7 @@ export interface AgentContext {
   tools(): AgentTools;
   environment(): ToolEnvironment;
   /** Publishes facts that have changed; called after the records that changed them are appended. */
-  tellFacts(changed: StatusFacts): void;
+  publishStatus(changed: StatusFields): void;
   /**
    * Adds input to the next step of the running turn, which continues for it; without a turn opens one. The session must
    * be claimed. Throws `session.busy` while the session is being closed, and `persistence.failure`.

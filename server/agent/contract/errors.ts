@@ -51,7 +51,7 @@ const serviceCodes: Partial<Record<ErrorName, string>> = {
 /** The payload of `turn.ended.error` and of the `error` event; unknown values become `internal`. */
 export function errorPayload(error: unknown): ErrorPayload {
   if (error instanceof ModelError) {
-    const { code, name, statusCode, requestId, traceId } = error.facts;
+    const { code, name, statusCode, requestId, traceId } = error.details;
     return {
       code,
       message: error.message,

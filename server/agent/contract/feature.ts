@@ -13,7 +13,7 @@ import type { AddedStep } from '#server/permissions/policy.ts';
 import type { ContextMessage, ErrorPayload, ToolCall } from '#schema/engine.ts';
 import type { CompactionTrigger } from '#schema/events/compaction.ts';
 import type { InterruptReason } from '#schema/events/turns.ts';
-import type { StatusFacts } from '#schema/events/volatile.ts';
+import type { StatusFields } from '#schema/events/volatile.ts';
 import type { Snapshot } from '#schema/message.ts';
 import type { TurnOutcome } from '#schema/scalars.ts';
 import type { AgentConfigRequest, SessionStatus, SessionWarning } from '#schema/session.ts';
@@ -69,7 +69,7 @@ export interface LiveFeature {
   /** Called when an agent is first used in this process, for this change; returns records of its creation. */
   onAgentCreated?(agent: AgentContext, change: AgentChange): Draft[];
   /** The feature's members of the agent's status that are published after the agent was created. */
-  statusFields?(agent: AgentContext): StatusFacts;
+  statusFields?(agent: AgentContext): StatusFields;
   /**
    * Applies its members of a profile update to the main agent, after the features that precede it; claims the session
    * before it changes anything.
@@ -115,7 +115,7 @@ export interface LiveFeature {
     turnId: number,
     outcome: TurnOutcome,
     ending: TurnEnding,
-  ): { before?: Draft[]; after?: Draft[]; facts?: StatusFacts };
+  ): { before?: Draft[]; after?: Draft[]; facts?: StatusFields };
   /** Called after the calls of a step have their results. Returns whether the turn stops instead of continuing. */
   shouldStopTurn?(agent: AgentContext, step: StepHead): boolean;
   /** Called before a subagent of this agent receives its task, which waits for the returned promise. */

@@ -1,5 +1,5 @@
 /** Agent profiles and their catalog. */
-import type { TaskPlace } from '../prompt/git-context.ts';
+import type { TaskContext } from '../prompt/git-context.ts';
 import type { SessionWarning } from '#schema/session.ts';
 
 export interface Profile {
@@ -20,7 +20,7 @@ export interface Profile {
   /** Requirement for the last answer of a run: a shorter one is requested again, up to `retries` times. */
   readonly summary?: { readonly minChars: number; readonly retries: number };
   /** Text before the task of a run; empty for none. */
-  readonly taskContext?: (place: TaskPlace) => Promise<string>;
+  readonly taskContext?: (place: TaskContext) => Promise<string>;
 }
 
 /** Profiles by name, in listing order. */

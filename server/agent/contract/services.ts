@@ -6,7 +6,7 @@ import type { TaskSettings } from '#server/tasks/tasks.ts';
 import type { MediaKind } from '../media/media-kinds.ts';
 import type { Images } from '#server/images/images.ts';
 import type { StoredMediaReader } from '../media/stored-media.ts';
-import type { SessionPlace } from './context.ts';
+import type { SessionLocation } from './context.ts';
 import type { Instructions } from '../prompt/instructions.ts';
 import type { Projects } from '#server/project-files/projects.ts';
 import type { Touched } from './calls.ts';
@@ -39,17 +39,17 @@ export interface AgentServices {
   withStoredMedia: StoredMediaReader['resolve'];
   /** Context limit of the configured default model. */
   defaultLimit(): number | undefined;
-  readInstructions(place: SessionPlace): Promise<Instructions>;
+  readInstructions(place: SessionLocation): Promise<Instructions>;
   repositoryOf: Projects['repositoryOf'];
   /** Instruction files that apply to the directories a call touched, without those in `known`. */
   nestedInstructions(touched: Touched, known: ReadonlySet<string>): Promise<string[]>;
   /** The profiles that are available to agents in this directory. */
-  profiles(place: SessionPlace): Profiles;
+  profiles(place: SessionLocation): Profiles;
   /** Checks the agent files that apply to the directory, unless that was done recently. Never rejects. */
-  lookAtProfiles(place: SessionPlace): Promise<Catalog>;
+  lookAtProfiles(place: SessionLocation): Promise<Catalog>;
   /** Renders the system prompt of an agent with this profile. */
   renderPrompt(
-    place: SessionPlace,
+    place: SessionLocation,
     facts: { instructions: Instructions; additionalDirs: readonly string[] },
     profile: Profile,
   ): Promise<string>;
@@ -62,19 +62,19 @@ export interface AgentServices {
   toolPolicy(names: readonly string[], bound: BoundTools | undefined, sessionDisabled: readonly string[]): ToolPolicy;
   /** Runtime and directories of the session: the workspace's roots, and those that are readable without approval. */
   reach(
-    place: SessionPlace,
+    place: SessionLocation,
   ): Pick<ToolEnvironment, 'runtime' | 'cwd' | 'additionalDirs' | 'skillDirs' | 'sessionDir' | 'ancestorDirs' | 'home'>;
   decide(
     tool: Pick<Tool, 'name' | 'permission' | 'effects'>,
     prepared: PreparedCall,
-    facts: DecisionFacts,
+    facts: DecisionInputs,
   ): Promise<Decision>;
 }
 
 /** Inputs of a permission decision in addition to the call. */
-export interface DecisionFacts {
+export interface DecisionInputs {
   agentId: string;
-  place: SessionPlace;
+  place: SessionLocation;
   mode: PermissionMode;
   /** Rules remembered for the session. */
   remembered: readonly RememberedRule[];

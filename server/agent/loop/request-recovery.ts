@@ -5,7 +5,7 @@ import type { ModelError } from '#server/models/types.ts';
 /** Makes the turn's next requests smaller or stricter. Returns false if no degradation is left. */
 export function degrade(
   shape: RequestShape,
-  recovery: NonNullable<ModelError['facts']['recovery']>,
+  recovery: NonNullable<ModelError['details']['recovery']>,
   historyLength: number,
 ): boolean {
   if (recovery === 'structure') {

@@ -9,7 +9,7 @@ const JITTER = 0.25;
 
 /** Milliseconds before attempt `failedAttempt + 1`; a delay that the provider requests is used unmodified. */
 export function retryDelay(error: ModelError, failedAttempt: number, random: () => number = Math.random): number {
-  const asked = error.facts.retryAfterMs;
+  const asked = error.details.retryAfterMs;
   if (asked !== undefined && asked > 0) return asked;
   const base = Math.min(FIRST_DELAY_MS * 2 ** (failedAttempt - 1), LONGEST_DELAY_MS);
   return base * (1 + JITTER * random());
@@ -22,12 +22,12 @@ export function sleep(ms: number, signal: AbortSignal, clock: Clock): Promise<vo
       reject(signal.reason);
       return;
     }
-    const callOff = clock.setTimeout(() => {
+    const cancelTimer = clock.setTimeout(() => {
       signal.removeEventListener('abort', onAbort);
       resolve();
     }, ms);
     const onAbort = () => {
-      callOff();
+      cancelTimer();
       reject(signal.reason);
     };
     signal.addEventListener('abort', onAbort, { once: true });

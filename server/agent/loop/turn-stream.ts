@@ -6,7 +6,7 @@ import type { Clock } from '#server/clock.ts';
 import type { VolatileFact } from '#server/journal/log-listeners.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
-import type { StatusFacts } from '#schema/events/volatile.ts';
+import type { StatusFields } from '#schema/events/volatile.ts';
 import type { InFlightTurn, RunningTool } from '#schema/message.ts';
 import type { TurnOutcome } from '#schema/scalars.ts';
 import type { PreparedCall, ToolProgress } from '#server/tools/tool.ts';
@@ -14,7 +14,7 @@ import type { StreamListener } from './model-request.ts';
 import type { StatusFrames } from './status-frames.ts';
 
 type StreamKind = 'assistant' | 'thinking' | 'tool_call';
-type RetryFacts = {
+type RetryDetails = {
   failedAttempt: number;
   nextAttempt: number;
   maxAttempts: number;
@@ -29,7 +29,7 @@ export interface TurnStream {
   beginStep(step: number): void;
   /** Called after usage and context size of a response are folded. */
   responseBooked(): void;
-  retrying(facts: RetryFacts): void;
+  retrying(facts: RetryDetails): void;
   waiting(approval: { approvalId: string; toolCallId: string } | undefined): void;
   toolStarted(call: { toolCallId: string; name: string; args: unknown; prepared?: PreparedCall | undefined }): void;
   toolProgress(toolCallId: string, update: ToolProgress): void;
@@ -37,7 +37,7 @@ export interface TurnStream {
   /** Called when the open step, or the turn at its step limit, was cut short. */
   interrupted(reason: 'aborted' | 'max_steps' | 'error'): void;
   /** Sets facts that the turn's end changes; they are published after it. */
-  changesAtEnd(facts: StatusFacts): void;
+  changesAtEnd(facts: StatusFields): void;
   ended(outcome: TurnOutcome): void;
   view(): InFlightTurn;
   /** Published volatile events of the running step that no record contains yet, in order and joined. */
@@ -79,7 +79,7 @@ export function createTurnStream(deps: TurnStreamDeps): TurnStream {
   /** Deltas of an answer that is not recorded yet. */
   let pieces: StreamedPiece[] = [];
   let announced = new Set<StreamKind>();
-  let changed: StatusFacts = {};
+  let changed: StatusFields = {};
 
   const running = () => frames.phase({ kind: 'running', turnId, step, stepId: '', since });
 

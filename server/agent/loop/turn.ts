@@ -69,13 +69,13 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
         if (overflowed(frozen, error)) {
           overflows++;
           if (overflows >= MAX_OVERFLOWS)
-            throw new ModelError(error.message, { ...error.facts, code: 'context.overflow' });
+            throw new ModelError(error.message, { ...error.details, code: 'context.overflow' });
           unrecorded = undefined;
           retryLater(error, open, { failedAttempt: overflows, maxAttempts: MAX_OVERFLOWS, delayMs: 0 });
           continue;
         }
         failedAttempts++;
-        const { retry, code } = error.facts;
+        const { retry, code } = error.details;
         if (!retry || turn.givesUpOn?.includes(code) || failedAttempts >= maxAttempts) throw error;
         unrecorded = undefined;
         const delayMs = retryDelay(error, failedAttempts);
@@ -199,7 +199,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
       try {
         return { ...(await response), projection: shapeName(shape) };
       } catch (error) {
-        const recovery = error instanceof ModelError ? error.facts.recovery : undefined;
+        const recovery = error instanceof ModelError ? error.details.recovery : undefined;
         if (signal.aborted || !recovery || !degrade(shape, recovery, messages().length)) throw error;
       }
     }
@@ -303,7 +303,7 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
   }
 
   function retryLater(
-    { message, facts: { name, statusCode } }: ModelError,
+    { message, details: { name, statusCode } }: ModelError,
     at: OpenStep,
     { failedAttempt, ...limits }: { failedAttempt: number; maxAttempts: number; delayMs: number },
   ): void {

@@ -24,11 +24,11 @@ export interface StoredMediaReader {
    * Returns the same messages if none references a stored file. Throws the `ModelError` of a provider that denies the
    * upload of a video; on abort the signal's reason.
    */
-  resolve(messages: ContextMessage[], place: RequestPlace): Promise<ContextMessage[]>;
+  resolve(messages: ContextMessage[], place: MediaRequest): Promise<ContextMessage[]>;
 }
 
 /** Session folder, model and signal of a request. */
-export interface RequestPlace {
+export interface MediaRequest {
   sessionDir: string;
   model: ResolvedModel;
   signal: AbortSignal;
@@ -91,7 +91,7 @@ export function createStoredMediaReader({ videos, log }: { videos: VideoUploads;
   /** Returns undefined if the provider does not accept the video now. */
   async function uploaded(
     { record: { path, media_type }, file, size }: OpenMedia,
-    { model, signal }: RequestPlace,
+    { model, signal }: MediaRequest,
   ): Promise<Part | undefined> {
     if (size > VIDEO_MAX_BYTES) return undefined;
     const { mtimeMs } = await file.stat();
@@ -100,13 +100,13 @@ export function createStoredMediaReader({ videos, log }: { videos: VideoUploads;
       return { type: 'video_url', videoUrl: await videos.addressOf(model, video, signal) };
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof ModelError && error.facts.code === 'provider.auth_error') throw error;
+      if (error instanceof ModelError && error.details.code === 'provider.auth_error') throw error;
       log.warn('a video could not be given to the provider; the model is told its path', { err: error });
       return undefined;
     }
   }
 
-  async function read({ kind, id }: Reference, place: RequestPlace): Promise<Part> {
+  async function read({ kind, id }: Reference, place: MediaRequest): Promise<Part> {
     const { sessionDir, model } = place;
     const { capabilities, protocol } = model;
     const taken = capabilities.has(`${kind}_in`) && (kind === 'image' || INLINE_VIDEO.has(protocol));

@@ -13,14 +13,14 @@ const LINE_CHARS = 200;
 const MAX_LOG_BYTES = 1024 * 1024;
 
 /** The directory of a task, and the services to read its repository. */
-export interface TaskPlace {
+export interface TaskContext {
   runtime: Pick<Runtime, 'readFile' | 'realpath'>;
   repositoryOf: Projects['repositoryOf'];
   cwd: string;
 }
 
 /** Branch, commit and latest reflog entries; empty outside a repository, or if its files cannot be read. */
-export async function gitContext({ runtime, repositoryOf, cwd }: TaskPlace): Promise<string> {
+export async function gitContext({ runtime, repositoryOf, cwd }: TaskContext): Promise<string> {
   try {
     const repository = await repositoryOf(await runtime.realpath(cwd));
     if (!repository) return '';
@@ -45,7 +45,7 @@ function headLine(head: string): string[] {
 }
 
 /** The newest entries of the reflog, newest first. */
-async function recent(directory: string, runtime: TaskPlace['runtime']): Promise<string[]> {
+async function recent(directory: string, runtime: TaskContext['runtime']): Promise<string[]> {
   const log = await textOf(join(directory, 'logs', 'HEAD'), runtime);
   const lines = log?.trimEnd().split('\n').slice(-RECENT).toReversed() ?? [];
   return lines.flatMap((line) => {

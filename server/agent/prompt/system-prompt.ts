@@ -6,7 +6,7 @@ import { fillTemplate, type Placeholders } from './template.ts';
 import type { Instructions } from './instructions.ts';
 import { MAIN_ROLE } from './roles.ts';
 
-export interface PromptFacts {
+export interface PromptInputs {
   runtime: Pick<Runtime, 'list'>;
   productName: string;
   cwd: string;
@@ -47,7 +47,7 @@ const CLOSING = `Finish what you start: when the task is done, say so in one or 
 const osKind = () => ({ darwin: 'macOS', win32: 'Windows', linux: 'Linux' })[platform() as string] ?? platform();
 
 /** Renders the prompt; asynchronous, because directories are listed at rendering. */
-export function renderSystemPrompt(facts: PromptFacts): Promise<string> {
+export function renderSystemPrompt(facts: PromptInputs): Promise<string> {
   return facts.template === undefined ? basePrompt(facts) : fillTemplate(facts.template, placeholders(facts));
 }
 
@@ -65,7 +65,7 @@ export const shownDirectories = (prompt: string): string[] => prompt.match(/^Add
 /** Further directories get only a heading: a project may configure many. */
 const LISTED_DIRECTORIES = 10;
 
-async function additionalDirs({ additionalDirs: dirs, runtime }: PromptFacts): Promise<string[]> {
+async function additionalDirs({ additionalDirs: dirs, runtime }: PromptInputs): Promise<string[]> {
   const listed = dirs
     .slice(0, LISTED_DIRECTORIES)
     .map(async (dir) => `${directoryHeading(dir)}\n${fenced(await listDirectory(dir, runtime))}`);
@@ -73,7 +73,7 @@ async function additionalDirs({ additionalDirs: dirs, runtime }: PromptFacts): P
 }
 
 /** Values that a template may reference; each is computed only if it is referenced. */
-const placeholders = (facts: PromptFacts): Placeholders => ({
+const placeholders = (facts: PromptInputs): Placeholders => ({
   base_prompt: () => basePrompt(facts),
   product_name: () => facts.productName,
   cwd: () => facts.cwd,
@@ -95,7 +95,7 @@ const placeholders = (facts: PromptFacts): Placeholders => ({
   plugin_sections: () => '',
 });
 
-async function basePrompt(facts: PromptFacts): Promise<string> {
+async function basePrompt(facts: PromptInputs): Promise<string> {
   const extra = await additionalDirs(facts);
   const environment = [
     '# Environment',

@@ -103,7 +103,7 @@ export function createAgentTurns({ context, queue, frames, found, onIdle }: Agen
     starting = { controller, input: [], done: Promise.resolve('running') };
     queue.starting = prompt;
     try {
-      log.hold(head);
+      log.beginWork(head);
     } catch (error) {
       starting = queue.starting = undefined;
       throw error;
@@ -124,8 +124,8 @@ export function createAgentTurns({ context, queue, frames, found, onIdle }: Agen
     const { outcome, records, error } = verdict;
     starting = queue.starting = undefined;
     try {
-      if (outcome === 'begins') launch(promptRequest(id, prompt), records, log.release).input.push(...input);
-      else log.release(promptWithoutTurn(id, prompt, verdict, session.clock.now()));
+      if (outcome === 'begins') launch(promptRequest(id, prompt), records, log.endWork).input.push(...input);
+      else log.endWork(promptWithoutTurn(id, prompt, verdict, session.clock.now()));
     } finally {
       session.changed();
       if (!turn) {

@@ -39,7 +39,7 @@ export async function undoTurns(session: SessionContext, count: number, promptTe
     undoFrom(session, start, count, shown ? promptText(shown.last) : '');
     break;
   }
-  agents.main.context.tellFacts({});
+  agents.main.context.publishStatus({});
   session.changed();
 }
 

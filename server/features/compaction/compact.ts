@@ -63,10 +63,10 @@ export async function compact(agent: AgentContext, wanted: Compaction): Promise<
       // A waiting turn records the error itself.
       ...(failure && turnId === undefined ? [event(id, 'error', errorPayload(failure))] : []),
     ]);
-    agent.tellFacts({});
+    agent.publishStatus({});
     throw failure ?? signal.reason;
   }
-  agent.tellFacts({});
+  agent.publishStatus({});
   for (const feature of session.features) feature.afterCompact?.(agent, { trigger, tokens: contextSize(state()) });
 }
 

@@ -76,7 +76,7 @@ export async function summarize(agent: AgentContext, wanted: SummaryWanted): Pro
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof ModelError)) throw compactionFailed(error);
-      const { recovery, retry } = error.facts;
+      const { recovery, retry } = error.details;
       if (recovery && degrade(shape, recovery, history.length)) continue;
       if (isOverflow(error, Infinity, window)) {
         const part = SHORTER_PARTS[shorter++];
@@ -162,14 +162,14 @@ function bounded(text: string, window: number): string {
   return textHead(text, tokens);
 }
 
-const isEmptyAnswer = ({ facts }: ModelError) => facts.name === 'APIEmptyResponseError';
+const isEmptyAnswer = ({ details: facts }: ModelError) => facts.name === 'APIEmptyResponseError';
 
 const AS_THEY_ARE: ReadonlySet<string> = new Set(['compaction.failed', 'auth.login_required', 'provider.auth_error']);
 
 /** Returns the error that clients receive for a failed compaction; refused credentials are reported unchanged. */
 export function compactionFailed(cause: unknown): Error {
   if (cause instanceof EngineError && AS_THEY_ARE.has(cause.code)) return cause;
-  if (cause instanceof ModelError && AS_THEY_ARE.has(cause.facts.code)) return cause;
+  if (cause instanceof ModelError && AS_THEY_ARE.has(cause.details.code)) return cause;
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new EngineError('compaction.failed', `The conversation could not be compacted: ${reason}`);
 }

@@ -25,7 +25,7 @@ export function isFull(size: number, window: number, { triggerRatio, reserved }:
 }
 
 /** Whether a request of this size failed because it is too long for the model. */
-export function isOverflow({ facts: { code, statusCode } }: ModelError, size: number, window: number): boolean {
+export function isOverflow({ details: { code, statusCode } }: ModelError, size: number, window: number): boolean {
   return code === 'context.overflow' || (statusCode === 413 && size >= LONG_BODY_PART * window);
 }
 

@@ -1,7 +1,7 @@
 /** Jobs in the transcript: a marker in the timeline for each fire. */
 import { eventFields, markerOp } from '#server/transcript/agent-transcript.ts';
-import type { TranscriptRows } from '#server/transcript/transcript-rows.ts';
+import type { RecordMappers } from '#server/transcript/transcript-rows.ts';
 
-export const cronTranscript: TranscriptRows = {
+export const cronTranscript: RecordMappers = {
   'cron.fired': (agent, record, t) => [markerOp(agent, 'cron.fired', eventFields(record), t)],
 };

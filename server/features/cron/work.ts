@@ -38,7 +38,7 @@ export interface CronWork {
 export function createCronWork(session: SessionContext, { log: serverLog }: CronServices): CronWork {
   const { log, clock, config } = session;
   const jobs = createJobs(session);
-  let callOff = () => {};
+  let cancelTimer = () => {};
   let looking: Promise<void> | undefined;
   /** The jobs have changed during the running check. */
   let again = false;
@@ -48,7 +48,7 @@ export function createCronWork(session: SessionContext, { log: serverLog }: Cron
   const rests = () => settings().disabled || session.archived();
 
   function look(): void {
-    callOff();
+    cancelTimer();
     if (released || jobs.size === 0) return;
     again = looking !== undefined;
     if (looking) return;
@@ -64,9 +64,9 @@ export function createCronWork(session: SessionContext, { log: serverLog }: Cron
   }
 
   function lookIn(ms: number): void {
-    callOff();
+    cancelTimer();
     if (released || log.readOnly) return;
-    callOff = clock.setTimeout(look, Math.min(Math.max(ms, settings().pollMs), LONGEST_WAIT_MS));
+    cancelTimer = clock.setTimeout(look, Math.min(Math.max(ms, settings().pollMs), LONGEST_WAIT_MS));
   }
 
   async function lookNow(): Promise<void> {
@@ -166,7 +166,7 @@ export function createCronWork(session: SessionContext, { log: serverLog }: Cron
     },
     async onUnload() {
       released = true;
-      callOff();
+      cancelTimer();
       unlisten();
       await looking;
     },

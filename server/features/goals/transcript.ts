@@ -1,7 +1,7 @@
 /** The goal in the transcript. */
 import { eventFields, markerOp } from '#server/transcript/agent-transcript.ts';
 import { sameValue } from '#server/transcript/reducer/equal.ts';
-import type { TranscriptRows } from '#server/transcript/transcript-rows.ts';
+import type { RecordMappers } from '#server/transcript/transcript-rows.ts';
 import type { Goal } from '#schema/events/modes.ts';
 import type { Meta } from '#schema/transcript.ts';
 
@@ -13,7 +13,7 @@ const shown = ({ objective, status, completionCriterion, tokensUsed, budget }: G
   ...(budget.tokenBudget === null ? {} : { budgetLimit: budget.tokenBudget }),
 });
 
-export const goalTranscript: TranscriptRows = {
+export const goalTranscript: RecordMappers = {
   'goal.updated'(agent, record, t) {
     const { snapshot, change, x } = record;
     const goal = snapshot && shown(snapshot);

@@ -37,7 +37,7 @@ export interface GoalWork {
 /** Creates the work of one loaded session. */
 export function createGoalWork(session: SessionContext): GoalWork {
   const { log, clock } = session;
-  let callOff = () => {};
+  let cancelTimer = () => {};
 
   const state = () => goalProjection.of(log.state.features);
   const present = () => goalAt(state(), clock.now());
@@ -49,10 +49,11 @@ export function createGoalWork(session: SessionContext): GoalWork {
 
   /** Starts the timer of the time budget. */
   function watchTime(agent: AgentContext): void {
-    callOff();
+    cancelTimer();
     const goal = present();
     const left = goal?.budget.remainingWallClockMs;
-    if (goal?.status === 'active' && typeof left === 'number') callOff = clock.setTimeout(() => timeOver(agent), left);
+    if (goal?.status === 'active' && typeof left === 'number')
+      cancelTimer = clock.setTimeout(() => timeOver(agent), left);
   }
 
   function timeOver(agent: AgentContext): void {
@@ -85,7 +86,7 @@ export function createGoalWork(session: SessionContext): GoalWork {
         return goal?.goalId === goalId && goal.status === 'active' ? continuation() : undefined;
       });
     },
-    release: () => callOff(),
+    release: () => cancelTimer(),
   };
 }
 

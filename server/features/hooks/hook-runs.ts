@@ -6,7 +6,7 @@ import type { SessionContext } from '#server/agent/contract/context.ts';
 import type { HookOutcome, Hooks } from '#server/hooks/hooks.ts';
 import type { EventRecord, JournalRecord } from '#server/journal/records.ts';
 import type { HookEvent } from '#schema/config.ts';
-import { approvalFacts, decisionFacts, toldEvents, type HookFacts } from './told.ts';
+import { approvalInput, decisionInput, toldEvents, type HookInput } from './told.ts';
 
 /** Most concurrent fire-and-forget runs of a session; events beyond that are dropped and reported. */
 export const MAX_TOLD = 32;
@@ -18,7 +18,7 @@ export interface HookRuns {
   /** Runs the hooks of an event; resolves when all have exited. `signal` kills them. */
   ask(event: HookEvent, match: string, fields: Record<string, unknown>, signal: AbortSignal): Promise<HookOutcome>;
   /** Runs matching hooks without being awaited; an abort of the agent's turn kills them. */
-  tell(agentId: string, event: HookEvent, match: string, facts: () => HookFacts | Promise<HookFacts>): void;
+  tell(agentId: string, event: HookEvent, match: string, facts: () => HookInput | Promise<HookInput>): void;
   /** Starts to run the hooks of records that the session appends. */
   listen(): void;
   /** Kills all runs and waits for their exit; later events run no hooks. */
@@ -52,7 +52,7 @@ export function createHookRuns(session: SessionContext, hooks: Hooks): HookRuns 
   function behind(
     event: HookEvent,
     signal: AbortSignal,
-    facts: () => HookFacts | undefined | Promise<HookFacts | undefined>,
+    facts: () => HookInput | undefined | Promise<HookInput | undefined>,
   ) {
     if (life.signal.aborted) return;
     if (running.size >= MAX_TOLD) {
@@ -93,7 +93,7 @@ export function createHookRuns(session: SessionContext, hooks: Hooks): HookRuns 
   function asked(record: EventRecord<'permission.approval.requested'>): void {
     if (hooks.wanted('PermissionResult', record.toolName)) approvals.set(record.id, record);
     if (!hooks.wanted('PermissionRequest', record.toolName)) return;
-    behind('PermissionRequest', ofTurn(record.agent), async () => approvalFacts(await log.load(record)));
+    behind('PermissionRequest', ofTurn(record.agent), async () => approvalInput(await log.load(record)));
   }
 
   function resolved(record: EventRecord<'event.approval.resolved'>): void {
@@ -101,8 +101,8 @@ export function createHookRuns(session: SessionContext, hooks: Hooks): HookRuns 
     if (!request) return;
     approvals.delete(record.approval_id);
     behind('PermissionResult', life.signal, async () => {
-      const { match, fields } = approvalFacts(await log.load(request));
-      return { match, fields: { ...fields, ...decisionFacts(record) } };
+      const { match, fields } = approvalInput(await log.load(request));
+      return { match, fields: { ...fields, ...decisionInput(record) } };
     });
   }
 

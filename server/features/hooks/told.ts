@@ -5,7 +5,7 @@ import type { HookEvent } from '#schema/config.ts';
 import type { Origin } from '#schema/engine.ts';
 
 /** The input of a hook for an event, and the text that its matcher is tested on. */
-export interface HookFacts {
+export interface HookInput {
   match: string;
   fields: Record<string, unknown>;
 }
@@ -13,7 +13,7 @@ export interface HookFacts {
 interface Row<T extends JournalRecord['type']> {
   event: HookEvent;
   /** Undefined for a record that is no such event. */
-  facts(record: Whole<Extract<JournalRecord, { type: T }>>): HookFacts | undefined;
+  facts(record: Whole<Extract<JournalRecord, { type: T }>>): HookInput | undefined;
 }
 
 type Rows = { readonly [T in JournalRecord['type']]?: readonly Row<T>[] };
@@ -90,7 +90,7 @@ const rows: Rows = {
 /** An event that a record may be; `facts` needs the record with its blobs loaded. */
 export interface ToldEvent {
   event: HookEvent;
-  facts(record: Whole<JournalRecord>): HookFacts | undefined;
+  facts(record: Whole<JournalRecord>): HookInput | undefined;
 }
 
 const byType: ReadonlyMap<string, readonly unknown[]> = new Map(Object.entries(rows));
@@ -100,7 +100,7 @@ const none: readonly ToldEvent[] = [];
 export const toldEvents = (type: string) => (byType.get(type) as readonly ToldEvent[] | undefined) ?? none;
 
 /** A requested approval as hook input. */
-export const approvalFacts = (record: Whole<EventRecord<'permission.approval.requested'>>): HookFacts => ({
+export const approvalInput = (record: Whole<EventRecord<'permission.approval.requested'>>): HookInput => ({
   match: record.toolName,
   fields: {
     approval_id: record.id,
@@ -114,7 +114,7 @@ export const approvalFacts = (record: Whole<EventRecord<'permission.approval.req
 });
 
 /** The decision on it as hook input. */
-export const decisionFacts = (record: EventRecord<'event.approval.resolved'>): Record<string, unknown> => ({
+export const decisionInput = (record: EventRecord<'event.approval.resolved'>): Record<string, unknown> => ({
   decision: record.decision,
   scope: record.scope,
   feedback: record.feedback,

@@ -105,7 +105,7 @@ function open(session: SessionContext): LiveFeature {
       agent.config.create();
       if (wanted === state(id).active) return;
       log.append(wanted ? enter(id, 'profile').records : leave(id, 'cancel'));
-      agent.tellFacts({ planMode: wanted });
+      agent.publishStatus({ planMode: wanted });
     },
 
     reminders({ id: agentId }) {

@@ -1,15 +1,15 @@
 /** Plan mode in the transcript, and its restore by an undo; `meta` has the main agent's plan mode only. */
 import { eventFields, markerOp, type AgentTranscript } from '#server/transcript/agent-transcript.ts';
 import { sameValue } from '#server/transcript/reducer/equal.ts';
-import type { Held, HeldOp } from '#server/transcript/reducer/state.ts';
-import type { TranscriptRows, TranscriptUndo } from '#server/transcript/transcript-rows.ts';
+import type { StoredValue, StoredOp } from '#server/transcript/reducer/state.ts';
+import type { RecordMappers, TranscriptUndo } from '#server/transcript/transcript-rows.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { MetaPlan } from '#schema/transcript.ts';
 
-const setPlan = ({ id }: AgentTranscript, plan: MetaPlan | null): HeldOp[] =>
+const setPlan = ({ id }: AgentTranscript, plan: MetaPlan | null): StoredOp[] =>
   id === MAIN_AGENT ? [{ op: 'meta.merge', meta: { modes: { plan } } }] : [];
 
-export const planTranscript: TranscriptRows = {
+export const planTranscript: RecordMappers = {
   'plan.entered': (agent, { id }, t) => [
     ...setPlan(agent, {}),
     markerOp(agent, 'plan.enter', { agentId: agent.id, id }, t),
@@ -22,7 +22,7 @@ export const planTranscript: TranscriptRows = {
   },
 };
 
-export const planUndo: TranscriptUndo<Held<MetaPlan> | undefined> = {
+export const planUndo: TranscriptUndo<StoredValue<MetaPlan> | undefined> = {
   checkpoint: ({ meta }) => meta.modes?.plan,
   restore: ({ meta }, plan) =>
     sameValue(plan, meta.modes?.plan) ? [] : [{ op: 'meta.merge', meta: { modes: { plan: plan ?? null } } }],

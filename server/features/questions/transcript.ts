@@ -1,7 +1,7 @@
 /** Questions to the user in the transcript. */
 import type { EventRecord } from '#server/journal/records.ts';
 import { answeredOps, askedOps } from '#server/transcript/interactions.ts';
-import type { TranscriptRows } from '#server/transcript/transcript-rows.ts';
+import type { RecordMappers } from '#server/transcript/transcript-rows.ts';
 
 type Item = EventRecord<'event.question.requested'>['questions'][number];
 
@@ -16,7 +16,7 @@ const shownItem = ({ question, header, options, body, multi_select, other_label,
   ...(other_description === undefined ? {} : { otherDescription: other_description }),
 });
 
-export const questionsTranscript: TranscriptRows = {
+export const questionsTranscript: RecordMappers = {
   'event.question.requested'(agent, { question_id, turn_id, tool_call_id, questions }) {
     const request = {
       id: question_id,

@@ -13,7 +13,7 @@ import { foregroundRuns } from './projection.ts';
 import { runSubagent, turnSignal, type RunEnd } from './run.ts';
 import { subagentTimeoutMs } from './settings.ts';
 import { bindSubagent, sameOptions, startModel, startOptions, type StartOptions, type WantedStart } from './start.ts';
-import { backgroundText, completedText, failedText, interruptedText, type SubagentFacts } from './texts.ts';
+import { backgroundText, completedText, failedText, interruptedText, type SubagentIdentity } from './texts.ts';
 import { createAgentTool, type AgentRequest } from './tool.ts';
 import { subagentsTranscript } from './transcript.ts';
 import type { Agent } from '#server/agent/contract/agent.ts';
@@ -109,7 +109,7 @@ function open(session: SessionContext): Subagents {
     const { signal, agentId: callerId } = context;
     const caller = agents.find(callerId)?.context;
     if (!caller) throw new Error(`the agent ${callerId} is gone`);
-    let facts: SubagentFacts | undefined;
+    let facts: SubagentIdentity | undefined;
     let end: RunEnd | undefined;
     let moved: ToolResult | undefined;
 
@@ -247,7 +247,7 @@ export function modelFactsOf({ context }: Agent): { model?: string; thinkingEffo
   };
 }
 
-function resultOf(facts: SubagentFacts, end: RunEnd, stop: { by: string; reason: string } | undefined): ToolResult {
+function resultOf(facts: SubagentIdentity, end: RunEnd, stop: { by: string; reason: string } | undefined): ToolResult {
   if (end.status === 'completed') return { output: completedText(facts, end.summary) };
   if (stop?.by === 'time') return failed(failedText(facts, `The subagent reached its ${stop.reason}.`, true));
   if (end.status === 'failed') return failed(failedText(facts, end.error, false));

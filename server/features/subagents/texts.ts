@@ -1,33 +1,33 @@
 /** Texts about a subagent that the model receives: that it runs, what it found, why it failed. */
 
-export interface SubagentFacts {
+export interface SubagentIdentity {
   agentId: string;
   profile: string;
 }
 
-const head = ({ agentId, profile }: SubagentFacts) => [`agent_id: ${agentId}`, `actual_subagent_type: ${profile}`];
+const head = ({ agentId, profile }: SubagentIdentity) => [`agent_id: ${agentId}`, `actual_subagent_type: ${profile}`];
 
 const resumeHint = (agentId: string) =>
   `resume_hint: It keeps its conversation. Call Agent with resume "${agentId}" and a prompt to let it go on.`;
 
 /** The result of a call that waited for the subagent. */
-export const completedText = (facts: SubagentFacts, summary: string): string =>
+export const completedText = (facts: SubagentIdentity, summary: string): string =>
   [...head(facts), 'status: completed', '', '[summary]', summary].join('\n');
 
-export const failedText = (facts: SubagentFacts, error: string, resumable: boolean): string =>
+export const failedText = (facts: SubagentIdentity, error: string, resumable: boolean): string =>
   [...head(facts), 'status: failed', ...(resumable ? [resumeHint(facts.agentId)] : []), '', error].join('\n');
 
 /** The result of a call that the user interrupted. */
-export const interruptedText = (facts: SubagentFacts): string =>
+export const interruptedText = (facts: SubagentIdentity): string =>
   [...head(facts), 'status: cancelled', '', 'Interrupted by user'].join('\n');
 
-export interface BackgroundFacts extends SubagentFacts {
+export interface BackgroundSubagent extends SubagentIdentity {
   taskId: string;
   description: string;
 }
 
 /** The result of a call that does not wait, or no longer does; clients parse the first line. */
-export function backgroundText(facts: BackgroundFacts, detached: boolean): string {
+export function backgroundText(facts: BackgroundSubagent, detached: boolean): string {
   return [
     `task_id: ${facts.taskId}`,
     'status: running',

@@ -30,7 +30,7 @@ function open(session: SessionContext): LiveFeature {
     if (!caller) throw new Error(`the agent ${agentId} is gone`);
     if (!trigger(agentId)) {
       log.append([internal(agentId, 'swarm.entered', { trigger: 'tool' })]);
-      caller.tellFacts({ swarmMode: true });
+      caller.publishStatus({ swarmMode: true });
     }
     const { members, ...how } = request;
     const deps = { ...how, session, subagents: session.feature(subagents), caller, toolCallId, signal };
@@ -72,7 +72,7 @@ function open(session: SessionContext): LiveFeature {
         const quiet = !log.state.activity.turns.has(id);
         log.append([internal(id, 'swarm.left', {}), ...(quiet ? withoutTrailingReminder(id, agent.state()) : [])]);
       }
-      agent.tellFacts({ swarmMode: wanted });
+      agent.publishStatus({ swarmMode: wanted });
     },
 
     onTurnEnd({ id }) {

@@ -1,9 +1,9 @@
 /** Background tasks in the transcript of their agent. */
 import type { EventRecord } from '#server/journal/records.ts';
 import { toolOps, type AgentTranscript } from '#server/transcript/agent-transcript.ts';
-import type { HeldOp } from '#server/transcript/reducer/state.ts';
+import type { StoredOp } from '#server/transcript/reducer/state.ts';
 import { taskOps } from '#server/transcript/tasks.ts';
-import type { TranscriptRows } from '#server/transcript/transcript-rows.ts';
+import type { RecordMappers } from '#server/transcript/transcript-rows.ts';
 import type { TaskInfo } from '#schema/events/tasks.ts';
 import { iso } from '#schema/scalars.ts';
 import type { Task } from '#schema/transcript.ts';
@@ -22,7 +22,7 @@ function facts(info: TaskInfo): Partial<Task> & Pick<Task, 'kind'> {
 
 const callOf = (info: TaskInfo) => (info.kind === 'question' ? info.toolCallId : info.parentToolCallId);
 
-function started(agent: AgentTranscript, { info }: EventRecord<'task.started'>, t: number): HeldOp[] {
+function started(agent: AgentTranscript, { info }: EventRecord<'task.started'>, t: number): StoredOp[] {
   const { taskId } = info;
   const call = callOf(info);
   return [
@@ -32,7 +32,7 @@ function started(agent: AgentTranscript, { info }: EventRecord<'task.started'>, 
   ];
 }
 
-function terminated(agent: AgentTranscript, { info, x }: EventRecord<'task.terminated'>, t: number): HeldOp[] {
+function terminated(agent: AgentTranscript, { info, x }: EventRecord<'task.terminated'>, t: number): StoredOp[] {
   const { taskId, status, endedAt } = info;
   // The end of a subagent is already recorded by `subagent.completed` or `subagent.failed`.
   const own = agent.state.tasks.get(taskId)?.endedAt;
@@ -44,4 +44,4 @@ function terminated(agent: AgentTranscript, { info, x }: EventRecord<'task.termi
   });
 }
 
-export const tasksTranscript: TranscriptRows = { 'task.started': started, 'task.terminated': terminated };
+export const tasksTranscript: RecordMappers = { 'task.started': started, 'task.terminated': terminated };

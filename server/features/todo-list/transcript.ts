@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { toolOps, type AgentTranscript } from '#server/transcript/agent-transcript.ts';
 import { sameValue } from '#server/transcript/reducer/equal.ts';
-import type { Held, HeldOp } from '#server/transcript/reducer/state.ts';
-import type { TranscriptRows, TranscriptUndo } from '#server/transcript/transcript-rows.ts';
+import type { StoredValue, StoredOp } from '#server/transcript/reducer/state.ts';
+import type { RecordMappers, TranscriptUndo } from '#server/transcript/transcript-rows.ts';
 import { iso } from '#schema/scalars.ts';
 import type { Todo } from '#schema/transcript.ts';
 import { TODO_LIST } from './tool.ts';
@@ -15,11 +15,11 @@ const itemsSchema = z.array(z.object({ title: z.string(), status: z.enum(['pendi
 const argumentsSchema = z.object({ todos: itemsSchema });
 
 /** Attaches the todo list to the call that writes it. */
-function showing(agent: AgentTranscript, toolCallId: string): HeldOp[] {
+function showing(agent: AgentTranscript, toolCallId: string): StoredOp[] {
   return toolOps(agent, toolCallId, { todoId: TODO_ID });
 }
 
-export const todoListTranscript: TranscriptRows = {
+export const todoListTranscript: RecordMappers = {
   // A first write is attached only with its result: there is no list to refer to yet, and the call may fail.
   'tool.call.started': (agent, { toolCallId, name, args }) =>
     name === TODO_LIST && agent.state.todos.has(TODO_ID) && argumentsSchema.safeParse(args).success
@@ -32,10 +32,10 @@ export const todoListTranscript: TranscriptRows = {
   },
 };
 
-export const todoListUndo: TranscriptUndo<readonly Held<Todo>[]> = {
+export const todoListUndo: TranscriptUndo<readonly StoredValue<Todo>[]> = {
   checkpoint: ({ todos }) => [...todos.values()],
   restore: ({ todos }, saved) =>
-    [...todos.values()].flatMap((todo): HeldOp[] => {
+    [...todos.values()].flatMap((todo): StoredOp[] => {
       const before = saved.find(({ todoId }) => todoId === todo.todoId) ?? { todoId: todo.todoId, items: [] };
       return sameValue(before, todo) ? [] : [{ op: 'todo.upsert', todo: before }];
     }),

@@ -20,10 +20,10 @@ export interface ActivityState {
   /** The main agent was disposed: no outcome is published until it is created again. */
   disposed: boolean;
   /** The activity that was published last. */
-  told: WorkFacts | undefined;
+  told: WorkStatus | undefined;
 }
 
-export type WorkFacts = DurableFields<'event.session.work_changed'>;
+export type WorkStatus = DurableFields<'event.session.work_changed'>;
 
 export const idleActivity = (): ActivityState => ({
   turns: new Set(),
@@ -52,7 +52,7 @@ export function pendingInteraction({ approvals, questions }: ActivityState): Pen
 }
 
 /** The activity as clients receive it; `held` marks a running operation without a record of its own. */
-export function workFacts(state: ActivityState, held = false): WorkFacts {
+export function workStatus(state: ActivityState, held = false): WorkStatus {
   return {
     busy: held || isBusy(state),
     main_turn_active: mainTurnActive(state),

@@ -8,7 +8,7 @@ import type { JournalHeader } from '../header.ts';
 import type { EventRecord, JournalRecord } from '../records.ts';
 
 /** Position of a message's body. Immutable: replaced when it changes. */
-export interface MessagePlace {
+export interface MessagePosition {
   /** Absent: derived from the session's id and the message's index. */
   id?: string;
   role: Message['role'];
@@ -26,7 +26,7 @@ export interface MessagePlace {
 export interface MessagesState {
   sessionId: string;
   /** All messages except undone ones; compaction appends to it. Oldest first. */
-  history: MessagePlace[];
+  history: MessagePosition[];
   /** For each context entry of the main agent its index in `history`. */
   places: number[];
   /** Index of the running step's message, and its calls without result. */
@@ -34,7 +34,7 @@ export interface MessagesState {
 }
 
 /** Position of a record; `line` is absent for one that is folded but not written. */
-export interface RecordPlace {
+export interface RecordPosition {
   line: number | undefined;
   record: number;
 }
@@ -49,12 +49,12 @@ export function placeOfMessage(state: MessagesState, id: string): number {
   return state.history.findIndex((_, index) => messageId(state, index) === id);
 }
 
-type Added = Pick<MessagePlace, 'role'> & { id?: string | undefined; message?: number };
+type Added = Pick<MessagePosition, 'role'> & { id?: string | undefined; message?: number };
 
-function push(state: MessagesState, added: Added, t: number, record: JournalRecord, at: RecordPlace): number {
+function push(state: MessagesState, added: Added, t: number, record: JournalRecord, at: RecordPosition): number {
   const last = state.history.at(-1);
   const { role, id, message } = added;
-  const place: MessagePlace = { role, t: last ? Math.max(t, last.t + 1) : t, line: at.line, record: at.record };
+  const place: MessagePosition = { role, t: last ? Math.max(t, last.t + 1) : t, line: at.line, record: at.record };
   if (id !== undefined) place.id = id;
   if (message !== undefined) place.message = message;
   if (at.line === undefined) place.unwritten = record;
@@ -62,7 +62,7 @@ function push(state: MessagesState, added: Added, t: number, record: JournalReco
   return state.history.length - 1;
 }
 
-function spliced(state: MessagesState, record: EventRecord<'context.spliced'>, t: number, at: RecordPlace): void {
+function spliced(state: MessagesState, record: EventRecord<'context.spliced'>, t: number, at: RecordPosition): void {
   const { start, deleteCount, messages, x } = record;
   const added = messages.map(({ role, id }, index) => {
     const from = x?.cause === 'compaction' ? (x.from?.[index] ?? null) : null;
@@ -83,17 +83,17 @@ function drop(state: MessagesState, gone: Set<number>): void {
   state.places = state.places.flatMap((at) => moved.get(at) ?? []);
 }
 
-function respond(state: MessagesState, record: JournalRecord & { type: 'step.response' }, at: RecordPlace): void {
+function respond(state: MessagesState, record: JournalRecord & { type: 'step.response' }, at: RecordPosition): void {
   const { open } = state;
   const message = open && state.history[open.place];
   if (!open || !message) return;
   if (!record.partial) for (const call of record.calls) open.calls.add(call.id);
-  const place: MessagePlace = { role: message.role, t: message.t, line: at.line, record: at.record };
+  const place: MessagePosition = { role: message.role, t: message.t, line: at.line, record: at.record };
   if (at.line === undefined) place.unwritten = record;
   state.history[open.place] = place;
 }
 
-function applyMain(state: MessagesState, record: JournalRecord, t: number, at: RecordPlace): void {
+function applyMain(state: MessagesState, record: JournalRecord, t: number, at: RecordPosition): void {
   switch (record.type) {
     case 'context.spliced':
       spliced(state, record, t, at);
@@ -132,7 +132,7 @@ export const messagesProjection = {
     places: [],
     open: undefined,
   }),
-  apply(state: MessagesState, record: JournalRecord, t: number, at: RecordPlace): void {
+  apply(state: MessagesState, record: JournalRecord, t: number, at: RecordPosition): void {
     if (record.agent === MAIN_AGENT) applyMain(state, record, t, at);
   },
   /** Sets the line of records that were folded before they were written. */

@@ -300,7 +300,7 @@ export function createGrants({ store, change, resourceOf, fetch, network, clock,
 
     close() {
       ended.abort(new Error('the server is shutting down'));
-      for (const callOff of timers.values()) callOff();
+      for (const cancelTimer of timers.values()) cancelTimer();
       timers.clear();
       listeners.clear();
     },

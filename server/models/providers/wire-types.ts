@@ -4,7 +4,7 @@ import { wireTypeSchema } from '#schema/provider-record.ts';
 import { DEFAULT_BASE_URL } from './regions.ts';
 import type { ProtocolName, WireType } from '../types.ts';
 
-interface WireFacts {
+interface WireSettings {
   protocol: ProtocolName;
   keyVariable: string;
   baseUrlVariable: string;
@@ -12,7 +12,7 @@ interface WireFacts {
   defaultBaseUrl?: string;
 }
 
-export const WIRE_TYPES: Record<WireType, WireFacts> = {
+export const WIRE_TYPES: Record<WireType, WireSettings> = {
   native: {
     protocol: 'native',
     keyVariable: 'SERVICE_API_KEY',

@@ -1,11 +1,11 @@
 /** The decision of the tool's class, after rules and modes. */
 import { isInWorkspace } from '#server/runtime/path-policy.ts';
-import type { FileAccess, PermissionPlaces, PermissionStep } from '../decision.ts';
+import type { FileAccess, PermissionScope, PermissionStep } from '../decision.ts';
 import { bareRepositoryCheck } from './git-paths.ts';
 
 async function allInside(
   files: readonly FileAccess[],
-  places: PermissionPlaces,
+  places: PermissionScope,
   more: readonly string[] = [],
 ): Promise<boolean> {
   for (const { real } of files) if (!(await isInWorkspace(real, places, more))) return false;

@@ -102,4 +102,4 @@ export const volatileEvents = {
 };
 
 /** Settings and status of an agent. */
-export type StatusFacts = Omit<z.infer<(typeof volatileEvents)['agent.status.updated']>, 'phase'>;
+export type StatusFields = Omit<z.infer<(typeof volatileEvents)['agent.status.updated']>, 'phase'>;

@@ -5,7 +5,7 @@ import type { StreamPosition } from '#server/events/frame.ts';
 import { blobTexts } from '#server/journal/texts.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { LiveTranscripts, OpenTranscripts } from '../live.ts';
-import type { HeldBatch } from '../op-journal.ts';
+import type { StoredBatch } from '../op-journal.ts';
 import { takeReset, type TranscriptSource } from '../reads.ts';
 import { shownOp } from '../shown.ts';
 import type { Baseline, Follower } from './follower.ts';
@@ -72,12 +72,12 @@ export function startFeed({ session, open, followers, over, clock, log }: FeedDe
   }
 
   /** The operations of a batch that at least one follower's grade admits. */
-  function wanted(agentId: string, { ops }: HeldBatch) {
+  function wanted(agentId: string, { ops }: StoredBatch) {
     const grades = new Set([...followers()].map((follower) => gradeOf(follower.grades, agentId)));
     return ops.filter((op) => [...grades].some((grade) => admits(grade, op)));
   }
 
-  function batch(agentId: string, held: HeldBatch): void {
+  function batch(agentId: string, held: StoredBatch): void {
     const ops = wanted(agentId, held);
     if (ops.length === 0) return;
     const now = stamp();
@@ -139,7 +139,7 @@ export function startFeed({ session, open, followers, over, clock, log }: FeedDe
     return baseline;
   }
 
-  async function* replayOf(agentId: string, batches: readonly HeldBatch[], now: Stamp): AsyncGenerator<Outgoing> {
+  async function* replayOf(agentId: string, batches: readonly StoredBatch[], now: Stamp): AsyncGenerator<Outgoing> {
     const pace = createPace();
     for (const { seq, ops } of batches) {
       if (pace.due()) await pace.rest();

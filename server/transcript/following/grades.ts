@@ -1,7 +1,7 @@
 /** Grades: which operations of an agent a connection receives. */
 import type { Grade } from '#schema/transcript-frames.ts';
 import type { TranscriptOp } from '#schema/transcript-ops.ts';
-import type { HeldOp } from '../reducer/state.ts';
+import type { StoredOp } from '../reducer/state.ts';
 
 /** Grades by agent; `*` is for agents without an entry. */
 export type Grades = ReadonlyMap<string, Grade>;
@@ -45,4 +45,4 @@ function least({ op }: { op: TranscriptOp['op'] }): Grade {
   }
 }
 
-export const admits = (grade: Grade, op: TranscriptOp | HeldOp): boolean => ranks[grade] >= ranks[least(op)];
+export const admits = (grade: Grade, op: TranscriptOp | StoredOp): boolean => ranks[grade] >= ranks[least(op)];

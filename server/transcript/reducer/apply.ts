@@ -5,13 +5,13 @@ import { sameValue } from './equal.ts';
 import {
   emptyTranscript,
   itemId,
-  type Held,
-  type HeldFrame,
-  type HeldItem,
-  type HeldState,
-  type HeldStep,
-  type HeldTextFrame,
-  type HeldTurn,
+  type StoredValue,
+  type StoredFrame,
+  type StoredItem,
+  type StoredState,
+  type StoredStep,
+  type StoredTextFrame,
+  type StoredTurn,
   type TranscriptState,
 } from './state.ts';
 
@@ -23,7 +23,7 @@ export interface Applied {
 }
 
 type Change = 'changed' | 'same' | 'gap';
-type AnyOp = Held<TranscriptOp>;
+type AnyOp = StoredValue<TranscriptOp>;
 type OpOf<K extends AnyOp['op']> = Extract<AnyOp, { op: K }>;
 
 /**
@@ -31,8 +31,8 @@ type OpOf<K extends AnyOp['op']> = Extract<AnyOp, { op: K }>;
  * is skipped; the others are applied.
  */
 export function applyOps(state: TranscriptState, ops: readonly TranscriptOp[]): Applied;
-export function applyOps(state: HeldState, ops: readonly AnyOp[]): Applied;
-export function applyOps(state: HeldState, ops: readonly AnyOp[]): Applied {
+export function applyOps(state: StoredState, ops: readonly AnyOp[]): Applied;
+export function applyOps(state: StoredState, ops: readonly AnyOp[]): Applied {
   const applied: Applied = { changed: false, gap: false };
   for (const op of ops) {
     const change = applyOp(state, op);
@@ -43,7 +43,7 @@ export function applyOps(state: HeldState, ops: readonly AnyOp[]): Applied {
 }
 
 /** Like `applyOps`, for one operation. */
-export function applyOp(state: HeldState, op: AnyOp): Change {
+export function applyOp(state: StoredState, op: AnyOp): Change {
   switch (op.op) {
     case 'turn.upsert':
       return upsertTurn(state, op);
@@ -90,7 +90,7 @@ function put<T>(entities: Map<string, T>, id: string, entity: T): Change {
 }
 
 /** Inserts before the first turn that belongs after the item, else at the end. */
-function insert(state: HeldState, item: HeldItem, isBehind: (turn: HeldTurn) => boolean): void {
+function insert(state: StoredState, item: StoredItem, isBehind: (turn: StoredTurn) => boolean): void {
   let place = state.items.length;
   for (let at = place - 1; at >= 0; at -= 1) {
     const other = state.items[at];
@@ -103,12 +103,12 @@ function insert(state: HeldState, item: HeldItem, isBehind: (turn: HeldTurn) => 
   state.byId.set(itemId(item), item);
 }
 
-function replace(state: HeldState, known: HeldItem, item: HeldItem): void {
+function replace(state: StoredState, known: StoredItem, item: StoredItem): void {
   state.items[state.items.lastIndexOf(known)] = item;
   state.byId.set(itemId(item), item);
 }
 
-function upsertTurn(state: HeldState, { turn }: OpOf<'turn.upsert'>): Change {
+function upsertTurn(state: StoredState, { turn }: OpOf<'turn.upsert'>): Change {
   const known = state.byId.get(turn.turnId);
   if (known?.kind !== 'turn') {
     if (known) removeItems(state, new Set([turn.turnId]));
@@ -127,11 +127,11 @@ function upsertTurn(state: HeldState, { turn }: OpOf<'turn.upsert'>): Change {
 }
 
 /** The turn of a step; created without details if a client does not have it yet. */
-function turnFor(state: HeldState, turnId: string): HeldTurn {
+function turnFor(state: StoredState, turnId: string): StoredTurn {
   const known = state.byId.get(turnId);
   if (known?.kind === 'turn') return known;
   if (known) removeItems(state, new Set([turnId]));
-  const turn: HeldTurn = {
+  const turn: StoredTurn = {
     kind: 'turn',
     turnId,
     ordinal: numberIn(turnId, /^t(\d+)$/),
@@ -145,14 +145,14 @@ function turnFor(state: HeldState, turnId: string): HeldTurn {
 
 const numberIn = (id: string, pattern: RegExp) => Number(pattern.exec(id)?.[1] ?? 0);
 
-function insertStep(turn: HeldTurn, step: HeldStep): void {
+function insertStep(turn: StoredTurn, step: StoredStep): void {
   const { steps } = turn;
   const last = steps.at(-1);
   if (!last || last.ordinal <= step.ordinal) steps.push(step);
   else steps.splice(steps.findLastIndex(({ ordinal }) => ordinal <= step.ordinal) + 1, 0, step);
 }
 
-function upsertStep(state: HeldState, { turnId, step }: OpOf<'step.upsert'>): Change {
+function upsertStep(state: StoredState, { turnId, step }: OpOf<'step.upsert'>): Change {
   const turn = turnFor(state, turnId);
   const at = turn.steps.findLastIndex(({ stepId }) => stepId === step.stepId);
   const known = turn.steps[at];
@@ -170,7 +170,7 @@ function upsertStep(state: HeldState, { turnId, step }: OpOf<'step.upsert'>): Ch
   return 'changed';
 }
 
-function upsertFrame(state: HeldState, { turnId, stepId, frame }: OpOf<'frame.upsert'>): Change {
+function upsertFrame(state: StoredState, { turnId, stepId, frame }: OpOf<'frame.upsert'>): Change {
   const turn = turnFor(state, turnId);
   let step = turn.steps.findLast((one) => one.stepId === stepId);
   if (!step) {
@@ -186,7 +186,7 @@ function upsertFrame(state: HeldState, { turnId, stepId, frame }: OpOf<'frame.up
   return 'changed';
 }
 
-function append(state: HeldState, { target, offset, text }: OpOf<'append'>): Change {
+function append(state: StoredState, { target, offset, text }: OpOf<'append'>): Change {
   if (typeof text !== 'string') return 'gap';
   if (target.type === 'task') return appendToTask(state, target.taskId, offset, text);
   const turn = state.byId.get(target.turnId);
@@ -202,10 +202,10 @@ function append(state: HeldState, { target, offset, text }: OpOf<'append'>): Cha
   return 'changed';
 }
 
-const isWritten = (frame: HeldFrame | undefined): frame is HeldTextFrame =>
+const isWritten = (frame: StoredFrame | undefined): frame is StoredTextFrame =>
   frame?.kind === 'text' || frame?.kind === 'thinking';
 
-function appendToTask(state: HeldState, taskId: string, offset: number, text: string): Change {
+function appendToTask(state: StoredState, taskId: string, offset: number, text: string): Change {
   const known = state.tasks.get(taskId);
   if (!known && offset > 0) return 'gap';
   const task = known ?? { taskId, kind: 'other', state: 'running', detached: false, outputTail: '' };
@@ -214,7 +214,11 @@ function appendToTask(state: HeldState, taskId: string, offset: number, text: st
 }
 
 /** Inserts or replaces a marker or a task reference. */
-function upsertPoint(state: HeldState, item: Exclude<HeldItem, HeldTurn>, beforeTurn: number | undefined): Change {
+function upsertPoint(
+  state: StoredState,
+  item: Exclude<StoredItem, StoredTurn>,
+  beforeTurn: number | undefined,
+): Change {
   const known = state.byId.get(itemId(item));
   if (known && sameValue(known, item)) return 'same';
   if (known && known.kind !== 'turn') replace(state, known, item);
@@ -226,7 +230,7 @@ function upsertPoint(state: HeldState, item: Exclude<HeldItem, HeldTurn>, before
 }
 
 /** Removes items, and with a turn the interactions of its calls. */
-function removeItems(state: HeldState, ids: ReadonlySet<string>, withInteractions = true): Change {
+function removeItems(state: StoredState, ids: ReadonlySet<string>, withInteractions = true): Change {
   const removed = state.items.filter((item) => ids.has(itemId(item)));
   if (removed.length === 0) return 'same';
   state.items = state.items.filter((item) => !ids.has(itemId(item)));
@@ -235,12 +239,12 @@ function removeItems(state: HeldState, ids: ReadonlySet<string>, withInteraction
   return 'changed';
 }
 
-const callsOf = (item: HeldItem): string[] =>
+const callsOf = (item: StoredItem): string[] =>
   item.kind === 'turn'
     ? item.steps.flatMap(({ frames }) => frames.flatMap((frame) => (frame.kind === 'tool' ? frame.toolCallId : [])))
     : [];
 
-function removeInteractions(state: HeldState, calls: ReadonlySet<string>): void {
+function removeInteractions(state: StoredState, calls: ReadonlySet<string>): void {
   for (const [id, { toolCallId }] of state.interactions) {
     if (toolCallId === undefined || !calls.has(toolCallId)) continue;
     state.interactions.delete(id);
@@ -248,7 +252,7 @@ function removeInteractions(state: HeldState, calls: ReadonlySet<string>): void 
   }
 }
 
-function mergeMeta(state: HeldState, merge: OpOf<'meta.merge'>['meta']): Change {
+function mergeMeta(state: StoredState, merge: OpOf<'meta.merge'>['meta']): Change {
   const { goal, modes, agent, activity, settingsChanges } = merge;
   const meta = { ...state.meta };
   if (goal === null) delete meta.goal;
@@ -273,7 +277,7 @@ function withDefined<T extends object>(value: T, other: T): T {
   return value;
 }
 
-function reset(state: HeldState, snapshot: OpOf<'reset'>['snapshot']): Change {
+function reset(state: StoredState, snapshot: OpOf<'reset'>['snapshot']): Change {
   const { items, tasks, interactions = [], attachments = [], todos = [], prompts = [], meta, hasMoreOlder } = snapshot;
   Object.assign(state, emptyTranscript(), { meta, hasMoreOlder: hasMoreOlder ?? false });
   for (const item of items) {

@@ -17,15 +17,19 @@ import type { TranscriptOp } from '#schema/transcript-ops.ts';
  * A value inside the server, where a text may be an object instead of a string; it is converted to a string before it
  * is sent to a client.
  */
-export type Held<T> = unknown extends T
+export type StoredValue<T> = unknown extends T
   ? T
   : T extends object
     ? {
-        [K in keyof T]: K extends 'text' | 'prompt' | 'url' ? HeldText<T[K]> : K extends 'progress' ? T[K] : Held<T[K]>;
+        [K in keyof T]: K extends 'text' | 'prompt' | 'url'
+          ? StoredMember<T[K]>
+          : K extends 'progress'
+            ? T[K]
+            : StoredValue<T[K]>;
       }
     : T;
 
-type HeldText<V> = V extends string ? (string extends V ? string | object : V) : Held<V>;
+type StoredMember<V> = V extends string ? (string extends V ? string | object : V) : StoredValue<V>;
 
 interface Entities {
   item: Item;
@@ -36,9 +40,9 @@ interface Entities {
   prompt: TranscriptPrompt;
   meta: Meta;
 }
-type HeldEntities = { [K in keyof Entities]: Held<Entities[K]> };
+type StoredEntities = { [K in keyof Entities]: StoredValue<Entities[K]> };
 
-interface StateOf<E extends HeldEntities> {
+interface StateOf<E extends StoredEntities> {
   /** Turns ascend by ordinal; other items are at the position where they occurred. */
   items: E['item'][];
   /** Entries by id, in the order of creation, like the following maps. */
@@ -57,20 +61,20 @@ interface StateOf<E extends HeldEntities> {
 
 /** An agent's transcript. Mutated by `applyOps`; its frames and entities are immutable and replaced. */
 export type TranscriptState = StateOf<Entities>;
-export type HeldState = StateOf<HeldEntities>;
+export type StoredState = StateOf<StoredEntities>;
 /** Operations inside the server; a whole state is only sent, never derived from a record. */
-export type HeldOp = Exclude<Held<TranscriptOp>, { op: 'reset' }>;
+export type StoredOp = Exclude<StoredValue<TranscriptOp>, { op: 'reset' }>;
 
-export type HeldItem = Held<Item>;
-export type HeldTurn = Extract<HeldItem, { kind: 'turn' }>;
-export type HeldStep = HeldTurn['steps'][number];
-export type HeldFrame = HeldStep['frames'][number];
+export type StoredItem = StoredValue<Item>;
+export type StoredTurn = Extract<StoredItem, { kind: 'turn' }>;
+export type StoredStep = StoredTurn['steps'][number];
+export type StoredFrame = StoredStep['frames'][number];
 /** A frame of written text. */
-export type HeldTextFrame = Extract<HeldFrame, { kind: 'text' | 'thinking' }>;
-export type HeldToolFrame = Extract<HeldFrame, { kind: 'tool' }>;
+export type StoredTextFrame = Extract<StoredFrame, { kind: 'text' | 'thinking' }>;
+export type StoredToolFrame = Extract<StoredFrame, { kind: 'tool' }>;
 
 /** Creates an empty state. */
-export const emptyTranscript = (): TranscriptState & HeldState => ({
+export const emptyTranscript = (): TranscriptState & StoredState => ({
   items: [],
   tasks: new Map(),
   interactions: new Map(),
@@ -84,7 +88,7 @@ export const emptyTranscript = (): TranscriptState & HeldState => ({
 });
 
 /** An item's id, unique among all items of the agent. */
-export function itemId(item: HeldItem): string {
+export function itemId(item: StoredItem): string {
   switch (item.kind) {
     case 'turn':
       return item.turnId;

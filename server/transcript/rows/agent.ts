@@ -3,14 +3,14 @@ import { usageProjection } from '#server/journal/projections/usage.ts';
 import type { InternalRecord, JournalRecord } from '#server/journal/records.ts';
 import { transcriptCaller } from '#schema/caller.ts';
 import type { TokenUsage } from '#schema/engine.ts';
-import { agentFacts, type AgentFacts, type AgentTranscript } from '../agent-transcript.ts';
-import type { TranscriptRows } from '../transcript-rows.ts';
-import type { HeldOp } from '../reducer/state.ts';
+import { agentMeta, type AgentMeta, type AgentTranscript } from '../agent-transcript.ts';
+import type { RecordMappers } from '../transcript-rows.ts';
+import type { StoredOp } from '../reducer/state.ts';
 
-function configured(agent: AgentTranscript, record: InternalRecord<'agent.config'>): HeldOp[] {
+function configured(agent: AgentTranscript, record: InternalRecord<'agent.config'>): StoredOp[] {
   const { model, thinkingEffort, maxContextTokens, permission, by } = record;
   if (maxContextTokens !== undefined) agent.limit = maxContextTokens;
-  return agentFacts(agent, {
+  return agentMeta(agent, {
     ...(model === undefined ? {} : { model }),
     ...(thinkingEffort === undefined ? {} : { thinkingEffort }),
     ...(typeof maxContextTokens === 'number' ? { maxContextTokens } : {}),
@@ -23,7 +23,7 @@ function configured(agent: AgentTranscript, record: InternalRecord<'agent.config
 }
 
 /** Token usage; that of the running turn only while it is kept up to date. */
-function spent(agent: AgentTranscript): AgentFacts {
+function spent(agent: AgentTranscript): AgentMeta {
   const own = agent.usage.get(agent.id);
   if (!own) return {};
   const { total, currentTurn } = own;
@@ -33,18 +33,17 @@ function spent(agent: AgentTranscript): AgentFacts {
   return { usage: agent.live ? { ...usage, currentTurn: { ...currentTurn } } : usage };
 }
 
-function booked(agent: AgentTranscript, record: JournalRecord, t: number): HeldOp[] {
+function booked(agent: AgentTranscript, record: JournalRecord, t: number): StoredOp[] {
   usageProjection.apply(agent.usage, record, t);
   const facts = 'usage' in record && record.usage ? spent(agent) : {};
   if (record.type === 'step.response' && record.contextTokens !== undefined) facts.contextTokens = record.contextTokens;
-  return agentFacts(agent, facts);
+  return agentMeta(agent, facts);
 }
 
-export const agentRows: TranscriptRows = {
+export const agentRows: RecordMappers = {
   'agent.config': configured,
   // After an undo the undo's own rows send the facts.
-  'context.spliced': (agent, { tokens, x }) =>
-    x?.cause === 'undo' ? [] : agentFacts(agent, { contextTokens: tokens }),
+  'context.spliced': (agent, { tokens, x }) => (x?.cause === 'undo' ? [] : agentMeta(agent, { contextTokens: tokens })),
   'step.response': booked,
   'usage.recorded': booked,
   'turn.started'(agent, record, t) {

@@ -2,10 +2,10 @@
 import type { EventRecord } from '#server/journal/records.ts';
 import type { AgentTranscript } from '../agent-transcript.ts';
 import { answeredOps, askedOps } from '../interactions.ts';
-import type { TranscriptRows } from '../transcript-rows.ts';
-import type { HeldOp } from '../reducer/state.ts';
+import type { RecordMappers } from '../transcript-rows.ts';
+import type { StoredOp } from '../reducer/state.ts';
 
-function requested(agent: AgentTranscript, record: EventRecord<'event.approval.requested'>): HeldOp[] {
+function requested(agent: AgentTranscript, record: EventRecord<'event.approval.requested'>): StoredOp[] {
   const { approval_id, turn_id, tool_call_id, tool_name, action, tool_input_display } = record;
   const request = {
     id: approval_id,
@@ -20,7 +20,7 @@ function requested(agent: AgentTranscript, record: EventRecord<'event.approval.r
   return askedOps(agent, { interactionId: approval_id, interactionKind: 'approval', request }, tool_call_id);
 }
 
-function resolved(agent: AgentTranscript, record: EventRecord<'event.approval.resolved'>): HeldOp[] {
+function resolved(agent: AgentTranscript, record: EventRecord<'event.approval.resolved'>): StoredOp[] {
   const { approval_id, decision, scope, feedback, selected_label, x } = record;
   const response = {
     decision,
@@ -32,7 +32,7 @@ function resolved(agent: AgentTranscript, record: EventRecord<'event.approval.re
   return answeredOps(agent, approval_id, decision, x?.cause === 'server_stopped' ? {} : { response }, x?.by);
 }
 
-export const approvalRows: TranscriptRows = {
+export const approvalRows: RecordMappers = {
   'event.approval.requested': requested,
   'event.approval.resolved': resolved,
 };

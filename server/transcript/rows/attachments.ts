@@ -2,7 +2,7 @@
 import type { Attachment } from '#server/journal/records.ts';
 import type { Stored } from '#server/journal/texts.ts';
 import type { AgentTranscript } from '../agent-transcript.ts';
-import type { HeldOp } from '../reducer/state.ts';
+import type { StoredOp } from '../reducer/state.ts';
 
 /** Assigns ids, which are numbered across the turn. */
 export function attached(agent: AgentTranscript, turnId: string, media: readonly Stored<Attachment>[]) {
@@ -10,6 +10,6 @@ export function attached(agent: AgentTranscript, turnId: string, media: readonly
     agent.attachments += 1;
     return { attachmentId: `${turnId}.att${agent.attachments}`, ...one };
   });
-  const ops = attachments.map((attachment): HeldOp => ({ op: 'attachment.upsert', attachment }));
+  const ops = attachments.map((attachment): StoredOp => ({ op: 'attachment.upsert', attachment }));
   return { ops, ids: attachments.map(({ attachmentId }) => attachmentId) };
 }

@@ -1,22 +1,22 @@
 /** Rows of users' prompts: accepted, started, settled. */
 import type { EventRecord } from '#server/journal/records.ts';
 import type { AgentTranscript } from '../agent-transcript.ts';
-import type { TranscriptRows } from '../transcript-rows.ts';
-import type { HeldOp } from '../reducer/state.ts';
+import type { RecordMappers } from '../transcript-rows.ts';
+import type { StoredOp } from '../reducer/state.ts';
 
 function settled(
   { state }: AgentTranscript,
   promptId: string,
   status: 'completed' | 'failed' | 'blocked' | 'aborted',
   finishedAt: string,
-): HeldOp[] {
+): StoredOp[] {
   // Instructions to other agents and internal prompts have no entity.
   const prompt = state.prompts.get(promptId);
   return prompt ? [{ op: 'prompt.upsert', prompt: { ...prompt, status, finishedAt } }] : [];
 }
 
 /** Marks a waiting prompt as running. */
-function begun({ state }: AgentTranscript, { promptId }: EventRecord<'turn.started'>): HeldOp[] {
+function begun({ state }: AgentTranscript, { promptId }: EventRecord<'turn.started'>): StoredOp[] {
   const prompt = promptId === undefined ? undefined : state.prompts.get(promptId);
   return prompt && prompt.status !== 'running'
     ? [{ op: 'prompt.upsert', prompt: { ...prompt, status: 'running' } }]
@@ -27,7 +27,7 @@ function begun({ state }: AgentTranscript, { promptId }: EventRecord<'turn.start
 function steered(
   { state }: AgentTranscript,
   { activePromptId, promptIds, content, steeredAt }: EventRecord<'prompt.steered'>,
-): HeldOp[] {
+): StoredOp[] {
   const active = state.prompts.get(activePromptId);
   const absorbed = promptIds.flatMap((id) => (id === activePromptId ? [] : (state.prompts.get(id) ?? [])));
   const own = promptIds.includes(activePromptId) ? [] : (active?.content ?? []);
@@ -40,14 +40,14 @@ function steered(
           },
         ]
       : []),
-    ...absorbed.map((prompt): HeldOp => ({
+    ...absorbed.map((prompt): StoredOp => ({
       op: 'prompt.upsert',
       prompt: { ...prompt, status: 'completed', steeredAt, finishedAt: steeredAt },
     })),
   ];
 }
 
-export const promptRows: TranscriptRows = {
+export const promptRows: RecordMappers = {
   'prompt.submitted'(_agent, { promptId, status, userMessageId, content, createdAt, x }) {
     if (x?.origin && x.origin.kind !== 'user') return [];
     return [{ op: 'prompt.upsert', prompt: { promptId, status, userMessageId, content, createdAt } }];

@@ -3,7 +3,7 @@ import type { EventRecord } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import { iso } from '#schema/scalars.ts';
 import type { RosterEntry } from '#schema/transcript.ts';
-import type { TranscriptRows } from '../transcript-rows.ts';
+import type { RecordMappers } from '../transcript-rows.ts';
 
 function bornNow({ agent, x }: EventRecord<'agent.created'>, t: number): RosterEntry {
   const createdAt = iso(t);
@@ -15,7 +15,7 @@ function bornNow({ agent, x }: EventRecord<'agent.created'>, t: number): RosterE
 /** Removes the disposal; the other members are those of the first creation. */
 const livingAgain = ({ disposedAt: _disposedAt, ...known }: RosterEntry): RosterEntry => known;
 
-export const rosterRows: TranscriptRows = {
+export const rosterRows: RecordMappers = {
   'event.session.created'({ roster }, _record, t) {
     roster.set(MAIN_AGENT, { agentId: MAIN_AGENT, type: 'main', createdAt: iso(t) });
     return [];

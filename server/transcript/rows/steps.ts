@@ -4,13 +4,13 @@ import { BlobText, type Stored, type Text } from '#server/journal/texts.ts';
 import type { ContextMessage, Part } from '#schema/engine.ts';
 import { iso } from '#schema/scalars.ts';
 import { noStream, openStep, openTurn, turnIdOf, type AgentTranscript } from '../agent-transcript.ts';
-import type { TranscriptRows } from '../transcript-rows.ts';
-import type { HeldFrame, HeldOp, HeldStep, HeldTextFrame, HeldToolFrame } from '../reducer/state.ts';
+import type { RecordMappers } from '../transcript-rows.ts';
+import type { StoredFrame, StoredOp, StoredStep, StoredTextFrame, StoredToolFrame } from '../reducer/state.ts';
 import { attached } from './attachments.ts';
 
-type StepHeader = Omit<HeldStep, 'frames'>;
+type StepHeader = Omit<StoredStep, 'frames'>;
 
-const frameOp = ({ turnId, stepId }: StepHeader, frame: HeldFrame): HeldOp => ({
+const frameOp = ({ turnId, stepId }: StepHeader, frame: StoredFrame): StoredOp => ({
   op: 'frame.upsert',
   turnId,
   stepId,
@@ -18,13 +18,13 @@ const frameOp = ({ turnId, stepId }: StepHeader, frame: HeldFrame): HeldOp => ({
 });
 
 /** A call that will get no result. */
-function failedCall({ inputText: _inputText, progress: _progress, ...frame }: HeldToolFrame): HeldToolFrame {
+function failedCall({ inputText: _inputText, progress: _progress, ...frame }: StoredToolFrame): StoredToolFrame {
   return { ...frame, state: 'error' };
 }
 
 /** Marks the running calls of an ended step as failed. */
-function failedCalls(step: HeldStep): HeldOp[] {
-  const ops: HeldOp[] = [];
+function failedCalls(step: StoredStep): StoredOp[] {
+  const ops: StoredOp[] = [];
   for (const frame of step.frames) {
     if (frame.kind === 'tool' && frame.state === 'running') ops.push(frameOp(step, failedCall(frame)));
   }
@@ -35,7 +35,7 @@ function failedCalls(step: HeldStep): HeldOp[] {
 type StepEnd = Pick<StepHeader, 'state' | 'usage' | 'finishReason' | 'timing' | 'endReason' | 'endMessage'>;
 
 /** Ends a step and its running calls. */
-export function endedStep(step: HeldStep, end: StepEnd, t: number): HeldOp[] {
+export function endedStep(step: StoredStep, end: StepEnd, t: number): StoredOp[] {
   const { kind, stepId, turnId, ordinal, startedAt } = step;
   const { state, usage, finishReason, timing, endReason, endMessage } = end;
   const header: StepHeader = { kind, stepId, turnId, ordinal, state };
@@ -68,7 +68,7 @@ function joined(pieces: readonly Text[]): string | object {
   return strings.length === pieces.length ? strings.join('') : pieces;
 }
 
-function entered(agent: AgentTranscript, turnId: string, step: StepHeader): HeldOp[] {
+function entered(agent: AgentTranscript, turnId: string, step: StepHeader): StoredOp[] {
   if (agent.entered.length === 0) return [];
   const entering = agent.entered.filter(({ takenAt }) => takenAt === undefined);
   const lastCut = agent.cutPoints.at(-1)?.at ?? 0;
@@ -87,7 +87,7 @@ function entered(agent: AgentTranscript, turnId: string, step: StepHeader): Held
   });
 }
 
-function started(agent: AgentTranscript, record: EventRecord<'turn.step.started'>, t: number): HeldOp[] {
+function started(agent: AgentTranscript, record: EventRecord<'turn.step.started'>, t: number): StoredOp[] {
   const turn = openTurn(agent);
   if (!turn) return [];
   const { turnId } = turn;
@@ -130,16 +130,16 @@ function writtenIn(parts: readonly Stored<Part>[]): Written[] {
   return written;
 }
 
-const textFrame = (kind: Written['kind'], frameId: string, text: string | object): HeldTextFrame =>
+const textFrame = (kind: Written['kind'], frameId: string, text: string | object): StoredTextFrame =>
   kind === 'text' ? { kind, frameId, role: 'assistant', text } : { kind, frameId, text };
 
-function responded(agent: AgentTranscript, record: InternalRecord<'step.response'>): HeldOp[] {
+function responded(agent: AgentTranscript, record: InternalRecord<'step.response'>): StoredOp[] {
   const step = openStep(agent);
   if (!step || step.stepId !== `${turnIdOf(record.turnId)}.${record.step}`) return [];
   const written = writtenIn(record.parts);
   const known = (id: string) => step.frames.find(({ frameId }) => frameId === id);
   const { grown } = agent.stream;
-  const ops: HeldOp[] = [];
+  const ops: StoredOp[] = [];
   written.forEach(({ kind, pieces }, index) => {
     const frameId = `${step.stepId}.f${agent.userFrames + index + 1}`;
     const frame = textFrame(kind, frameId, joined(pieces));
@@ -162,7 +162,7 @@ function responded(agent: AgentTranscript, record: InternalRecord<'step.response
   return ops;
 }
 
-const isAnswer = (frame: HeldFrame): frame is HeldTextFrame =>
+const isAnswer = (frame: StoredFrame): frame is StoredTextFrame =>
   frame.kind === 'thinking' || (frame.kind === 'text' && frame.role === 'assistant');
 
 const TIMINGS = [
@@ -174,8 +174,8 @@ const TIMINGS = [
   'llmClientConsumeMs',
 ] as const;
 
-function timingOf(record: EventRecord<'turn.step.completed'>): HeldStep['timing'] {
-  let timing: HeldStep['timing'];
+function timingOf(record: EventRecord<'turn.step.completed'>): StoredStep['timing'] {
+  let timing: StoredStep['timing'];
   for (const name of TIMINGS) {
     const ms = record[name];
     if (ms !== undefined) (timing ??= {})[name] = ms;
@@ -183,14 +183,14 @@ function timingOf(record: EventRecord<'turn.step.completed'>): HeldStep['timing'
   return timing;
 }
 
-function completed(agent: AgentTranscript, record: EventRecord<'turn.step.completed'>, t: number): HeldOp[] {
+function completed(agent: AgentTranscript, record: EventRecord<'turn.step.completed'>, t: number): StoredOp[] {
   const step = openStep(agent);
   if (!step) return [];
   const { usage, finishReason } = record;
   return endedStep(step, { state: 'completed', usage, finishReason, timing: timingOf(record) }, t);
 }
 
-function retrying(agent: AgentTranscript, record: EventRecord<'turn.step.retrying'>): HeldOp[] {
+function retrying(agent: AgentTranscript, record: EventRecord<'turn.step.retrying'>): StoredOp[] {
   const step = openStep(agent);
   if (!step) return [];
   const { failedAttempt, nextAttempt, maxAttempts, delayMs, errorName, errorMessage, statusCode } = record;
@@ -212,7 +212,7 @@ function retrying(agent: AgentTranscript, record: EventRecord<'turn.step.retryin
   ];
 }
 
-function interrupted(agent: AgentTranscript, record: EventRecord<'turn.step.interrupted'>, t: number): HeldOp[] {
+function interrupted(agent: AgentTranscript, record: EventRecord<'turn.step.interrupted'>, t: number): StoredOp[] {
   // A turn at its step limit refers to a step that may have ended.
   const step = openStep(agent);
   if (!step) return [];
@@ -221,7 +221,7 @@ function interrupted(agent: AgentTranscript, record: EventRecord<'turn.step.inte
 }
 
 /** Queues input for the next step; input that opens a turn is part of the turn. */
-function entering(agent: AgentTranscript, { messages, x }: EventRecord<'context.spliced'>): HeldOp[] {
+function entering(agent: AgentTranscript, { messages, x }: EventRecord<'context.spliced'>): StoredOp[] {
   if (x?.cause === 'input' && x.enters === 'step') {
     messages.forEach((message, index) => {
       agent.entered.push({ message, attachments: index === 0 ? (x.attachments ?? []) : [], at: agent.records });
@@ -230,12 +230,12 @@ function entering(agent: AgentTranscript, { messages, x }: EventRecord<'context.
   return [];
 }
 
-function notified(agent: AgentTranscript, { sourceId, title, body }: EventRecord<'task.notified'>): HeldOp[] {
+function notified(agent: AgentTranscript, { sourceId, title, body }: EventRecord<'task.notified'>): StoredOp[] {
   agent.notices.set(sourceId, `${title}\n${body}`);
   return [];
 }
 
-export const stepRows: TranscriptRows = {
+export const stepRows: RecordMappers = {
   'context.spliced': entering,
   'task.notified': notified,
   'turn.step.started': started,

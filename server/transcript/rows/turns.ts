@@ -2,19 +2,19 @@
 import type { EventRecord } from '#server/journal/records.ts';
 import { iso } from '#schema/scalars.ts';
 import { markerOp, noStream, openStep, turnIdOf, turnUsage, type AgentTranscript } from '../agent-transcript.ts';
-import type { TranscriptRows } from '../transcript-rows.ts';
+import type { RecordMappers } from '../transcript-rows.ts';
 import { turnOrigin, turnPrompt } from '../origin.ts';
-import type { HeldOp, HeldTurn } from '../reducer/state.ts';
+import type { StoredOp, StoredTurn } from '../reducer/state.ts';
 import { attached } from './attachments.ts';
 import { endedStep } from './steps.ts';
 
-function started(agent: AgentTranscript, record: EventRecord<'turn.started'>, t: number): HeldOp[] {
+function started(agent: AgentTranscript, record: EventRecord<'turn.started'>, t: number): StoredOp[] {
   const turnId = turnIdOf(record.turnId);
   agent.attachments = 0;
   agent.stream = noStream();
   const { ops, ids } = attached(agent, turnId, record.x?.attachments ?? []);
   const prompt = turnPrompt(record);
-  const turn: Omit<HeldTurn, 'steps'> = {
+  const turn: Omit<StoredTurn, 'steps'> = {
     kind: 'turn',
     turnId,
     ordinal: record.turnId,
@@ -34,7 +34,7 @@ function interruption({ interruptReason, x }: EventRecord<'turn.ended'>): string
   return interruptReason === 'user_cancelled' ? 'user_cancelled' : undefined;
 }
 
-function ended(agent: AgentTranscript, record: EventRecord<'turn.ended'>, t: number): HeldOp[] {
+function ended(agent: AgentTranscript, record: EventRecord<'turn.ended'>, t: number): StoredOp[] {
   const turn = agent.state.byId.get(turnIdOf(record.turnId));
   if (turn?.kind !== 'turn' || turn.state !== 'running') return [];
   const { reason, durationMs, error } = record;
@@ -43,7 +43,7 @@ function ended(agent: AgentTranscript, record: EventRecord<'turn.ended'>, t: num
   const usage = turnUsage(turn.steps);
   const state = reason === 'blocked' ? 'failed' : reason;
   const cut = interruption(record);
-  const end: Omit<HeldTurn, 'steps'> = { kind, turnId, ordinal, state, origin };
+  const end: Omit<StoredTurn, 'steps'> = { kind, turnId, ordinal, state, origin };
   if (prompt !== undefined) end.prompt = prompt;
   if (attachmentIds !== undefined) end.attachmentIds = attachmentIds;
   if (startedAt !== undefined) end.startedAt = startedAt;
@@ -51,10 +51,10 @@ function ended(agent: AgentTranscript, record: EventRecord<'turn.ended'>, t: num
   if (durationMs !== undefined) end.durationMs = durationMs;
   if (usage) end.usage = usage;
   if (state === 'failed' && error) end.error = error.message;
-  const ops: HeldOp[] = step ? endedStep(step, { state: 'interrupted' }, t) : [];
+  const ops: StoredOp[] = step ? endedStep(step, { state: 'interrupted' }, t) : [];
   ops.push({ op: 'turn.upsert', turn: end });
   if (cut) ops.push(markerOp(agent, 'interruption', { agentId: agent.id, turnId: record.turnId, reason: cut }, t));
   return ops;
 }
 
-export const turnRows: TranscriptRows = { 'turn.started': started, 'turn.ended': ended };
+export const turnRows: RecordMappers = { 'turn.started': started, 'turn.ended': ended };

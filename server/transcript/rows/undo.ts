@@ -6,17 +6,17 @@ import { isUndoAnchor } from '#server/journal/projections/context.ts';
 import type { EventRecord } from '#server/journal/records.ts';
 import type { Stored } from '#server/journal/texts.ts';
 import type { ContextMessage } from '#schema/engine.ts';
-import { agentFacts, markerOp, openTurn, turnUsage, type AgentTranscript } from '../agent-transcript.ts';
-import { itemId, type HeldItem, type HeldOp, type HeldStep, type HeldTurn } from '../reducer/state.ts';
-import type { TranscriptRows, TranscriptUndo } from '../transcript-rows.ts';
+import { agentMeta, markerOp, openTurn, turnUsage, type AgentTranscript } from '../agent-transcript.ts';
+import { itemId, type StoredItem, type StoredOp, type StoredStep, type StoredTurn } from '../reducer/state.ts';
+import type { RecordMappers, TranscriptUndo } from '../transcript-rows.ts';
 
 /** Records the number of the journal record that created an item or a step. */
-export function noteMade({ madeAt, records }: AgentTranscript, op: HeldOp): void {
+export function noteMade({ madeAt, records }: AgentTranscript, op: StoredOp): void {
   const id = madeBy(op);
   if (id !== undefined && !madeAt.has(id)) madeAt.set(id, records);
 }
 
-function madeBy(op: HeldOp): string | undefined {
+function madeBy(op: StoredOp): string | undefined {
   switch (op.op) {
     case 'turn.upsert':
       return op.turn.turnId;
@@ -34,7 +34,7 @@ function madeBy(op: HeldOp): string | undefined {
 const numberOf = ({ madeAt }: AgentTranscript, id: string) => madeAt.get(id) ?? 0;
 
 /** Rows of an undo; each of `parts` is a feature's part of the transcript. */
-export const createUndoRows = (parts: readonly TranscriptUndo[]): TranscriptRows => ({
+export const createUndoRows = (parts: readonly TranscriptUndo[]): RecordMappers => ({
   'context.spliced': (agent, record) => spliced(agent, record, parts),
   'context.undone': (agent, record, t) => undone(agent, record, t, parts),
   'context.cleared': forgetCuts,
@@ -44,7 +44,7 @@ function spliced(
   agent: AgentTranscript,
   { start, messages, tokens, x }: EventRecord<'context.spliced'>,
   parts: readonly TranscriptUndo[],
-): HeldOp[] {
+): StoredOp[] {
   if (x?.cause === 'undo') agent.undoing = { start, tokens };
   else if (x?.cause === 'compaction') forgetCuts(agent);
   else {
@@ -63,7 +63,7 @@ function spliced(
 const isOwned = ({ origin }: Stored<ContextMessage>) =>
   (origin?.kind === 'injection' || origin?.kind === 'hook_result') && origin.ownerPromptId !== undefined;
 
-function forgetCuts(agent: AgentTranscript): HeldOp[] {
+function forgetCuts(agent: AgentTranscript): StoredOp[] {
   agent.cutPoints = [];
   agent.madeAt.clear();
   agent.entered = agent.entered.filter(({ takenAt }) => takenAt === undefined);
@@ -75,7 +75,7 @@ function undone(
   { turns }: EventRecord<'context.undone'>,
   t: number,
   parts: readonly TranscriptUndo[],
-): HeldOp[] {
+): StoredOp[] {
   const { undoing, cutPoints } = agent;
   agent.undoing = undefined;
   const removed = undoing ? cutPoints.filter(({ index }) => index >= undoing.start) : [];
@@ -89,13 +89,13 @@ function undone(
   return [
     ...itemsBehind(agent, cut, marker),
     ...(saved ? parts.flatMap((part, index) => part.restore(agent.state, saved[index])) : []),
-    ...(undoing ? agentFacts(agent, { contextTokens: undoing.tokens }) : []),
+    ...(undoing ? agentMeta(agent, { contextTokens: undoing.tokens }) : []),
     marker,
   ];
 }
 
 /** Removes the turn with the cut and all items after it, then adds the parts from before the cut again. */
-function itemsBehind(agent: AgentTranscript, cut: number, marker: HeldOp): HeldOp[] {
+function itemsBehind(agent: AgentTranscript, cut: number, marker: StoredOp): StoredOp[] {
   const { items } = agent.state;
   const goes = (id: string) => numberOf(agent, id) >= cut;
   const at = items.findLastIndex((item) => item.kind === 'turn' && !goes(item.turnId));
@@ -119,9 +119,9 @@ function itemsBehind(agent: AgentTranscript, cut: number, marker: HeldOp): HeldO
 
 /** Returns the operations that add the turn with only these steps. */
 function beginningOf(
-  { error: _error, durationMs: _ms, usage: _usage, ...turn }: HeldTurn,
-  steps: HeldStep[],
-): HeldOp[] {
+  { error: _error, durationMs: _ms, usage: _usage, ...turn }: StoredTurn,
+  steps: StoredStep[],
+): StoredOp[] {
   const { turnId, startedAt } = turn;
   const { steps: _steps, endedAt: _endedAt, ...header } = turn;
   const endedAt = steps.at(-1)?.endedAt ?? startedAt;
@@ -129,15 +129,15 @@ function beginningOf(
   const ended = { ...(endedAt === undefined ? {} : { endedAt }), ...(usage ? { usage } : {}) };
   return [
     { op: 'turn.upsert', turn: { ...header, state: 'completed', ...ended } },
-    ...steps.flatMap(({ frames, ...step }): HeldOp[] => [
+    ...steps.flatMap(({ frames, ...step }): StoredOp[] => [
       { op: 'step.upsert', turnId, step },
-      ...frames.map((frame): HeldOp => ({ op: 'frame.upsert', turnId, stepId: step.stepId, frame })),
+      ...frames.map((frame): StoredOp => ({ op: 'frame.upsert', turnId, stepId: step.stepId, frame })),
     ]),
   ];
 }
 
 /** Returns the operation that adds a point after the turn with this ordinal. */
-function pointOps(item: HeldItem, ordinal = -1): HeldOp[] {
+function pointOps(item: StoredItem, ordinal = -1): StoredOp[] {
   const beforeTurn = ordinal + 1;
   if (item.kind === 'marker') return [{ op: 'marker.upsert', item, beforeTurn }];
   return item.kind === 'taskref' ? [{ op: 'taskref.upsert', item, beforeTurn }] : [];
@@ -146,7 +146,7 @@ function pointOps(item: HeldItem, ordinal = -1): HeldOp[] {
 /**
  * Returns the operations that add the approvals and questions of these steps again, which were removed with the items.
  */
-function interactionsOf({ state }: AgentTranscript, steps: readonly HeldStep[]): HeldOp[] {
+function interactionsOf({ state }: AgentTranscript, steps: readonly StoredStep[]): StoredOp[] {
   const calls = new Set(
     steps.flatMap(({ frames }) => frames.flatMap((frame) => (frame.kind === 'tool' ? frame.toolCallId : []))),
   );

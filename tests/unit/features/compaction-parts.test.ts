@@ -8,7 +8,7 @@ import { exceedsKept, keptMessages } from '#server/features/compaction/kept.ts';
 import { recentMessages, withoutOldest } from '#server/features/compaction/recent.ts';
 import { createObservedWindows, isFull, isOverflow } from '#server/features/compaction/window.ts';
 import { estimateMessages } from '#server/journal/token-estimate.ts';
-import { ModelError, type ModelErrorFacts } from '#server/models/types.ts';
+import { ModelError, type ModelErrorDetails } from '#server/models/types.ts';
 import type { ContextMessage, Origin } from '#schema/engine.ts';
 import { textOf } from '#support/agent-session.ts';
 
@@ -53,7 +53,7 @@ describe('a context is full', () => {
 });
 
 describe('a refused request', () => {
-  const error = (facts: Partial<ModelErrorFacts>) =>
+  const error = (facts: Partial<ModelErrorDetails>) =>
     new ModelError('no', { code: 'provider.api_error', name: 'APIStatusError', retry: false, ...facts });
 
   it('is too long by its code, or by its status from half of the window on', () => {

@@ -7,7 +7,7 @@ import { compaction } from '#server/features/compaction/compaction.ts';
 import { contextSize } from '#server/journal/context-size.ts';
 import { readContext, requestMessages } from '#server/journal/projections/context.ts';
 import { event } from '#server/journal/records.ts';
-import { ModelError, type ModelErrorFacts, type ModelResponse } from '#server/models/types.ts';
+import { ModelError, type ModelErrorDetails, type ModelResponse } from '#server/models/types.ts';
 import { defineTool } from '#server/tools/tool.ts';
 import type { TokenUsage } from '#schema/engine.ts';
 import { openAgentSession, openTalk, scriptedModel, textOf, type ModelAnswer } from '#support/agent-session.ts';
@@ -47,7 +47,7 @@ const answering =
   () =>
     Promise.resolve({ parts: text ? [{ type: 'text', text }] : [], calls: [], finishReason: 'completed', ...more });
 const failing =
-  (facts: Partial<ModelErrorFacts>): ModelAnswer =>
+  (facts: Partial<ModelErrorDetails>): ModelAnswer =>
   () =>
     Promise.reject(
       new ModelError('refused', { code: 'provider.api_error', name: 'APIStatusError', retry: false, ...facts }),

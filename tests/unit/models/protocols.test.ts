@@ -151,9 +151,9 @@ describe.each(WIRE_TYPES)('%s', (type) => {
 
   it('rejects an empty answer and one of reasoning only, but not a filtered one', async () => {
     const empty = await failure({});
-    expect(empty.facts).toMatchObject({ code: 'provider.api_error', name: 'APIEmptyResponseError', retry: true });
+    expect(empty.details).toMatchObject({ code: 'provider.api_error', name: 'APIEmptyResponseError', retry: true });
     const silent = await failure({ thinking: 'Hm.' }, { settings: { effort: 'high' } });
-    expect(silent.facts.name).toBe('APIEmptyResponseError');
+    expect(silent.details.name).toBe('APIEmptyResponseError');
     const word = finishWords(type).find(([, reason]) => reason === 'filtered')?.[0] ?? '';
     const { response } = await run({ finish: word });
     expect(response.finishReason).toBe('filtered');
@@ -179,7 +179,7 @@ describe.each(WIRE_TYPES)('%s', (type) => {
     const headers = { 'retry-after': '3', 'x-trace-id': 't1', 'x-request-id': 'r1' };
     const error = await failure({ status, error: 'something went wrong', headers });
     expect(error.message).toBe(`${status} something went wrong`);
-    expect(error.facts).toEqual({
+    expect(error.details).toEqual({
       code,
       name: 'APIStatusError',
       retry,
@@ -193,7 +193,7 @@ describe.each(WIRE_TYPES)('%s', (type) => {
 
   it('recognizes a context overflow', async () => {
     const error = await failure({ status: 400, error: 'This exceeds the maximum context of the model' });
-    expect(error.facts).toMatchObject({ code: 'context.overflow', retry: false });
+    expect(error.details).toMatchObject({ code: 'context.overflow', retry: false });
   });
 
   it('classifies an error inside the stream by its words', async () => {
@@ -206,7 +206,7 @@ describe.each(WIRE_TYPES)('%s', (type) => {
           : { type: 'rate_limit_error', message: 'slow down' },
     });
     expect(error.message).toBe('429 slow down');
-    expect(error.facts).toMatchObject({ code: 'provider.rate_limit', retry: true, statusCode: 429 });
+    expect(error.details).toMatchObject({ code: 'provider.rate_limit', retry: true, statusCode: 429 });
   });
 
   it.each([
@@ -220,7 +220,7 @@ describe.each(WIRE_TYPES)('%s', (type) => {
     server.enqueue(script);
     const error: unknown = await client.streamModel(request(), (part) => parts.push(part)).catch((e: unknown) => e);
     expect(error).toBeInstanceOf(ModelError);
-    expect((error as ModelError).facts).toMatchObject({
+    expect((error as ModelError).details).toMatchObject({
       code: 'provider.connection_error',
       name: 'APIConnectionError',
       retry: true,
@@ -232,12 +232,12 @@ describe.each(WIRE_TYPES)('%s', (type) => {
     server.enqueue({ text: 'Hel', headers: { 'content-length': '20' } });
     const short: unknown = await client.streamModel(request(), () => {}).catch((e: unknown) => e);
     expect(short).toBeInstanceOf(ModelError);
-    expect((short as ModelError).facts).toMatchObject({ code: 'provider.connection_error', retry: true });
+    expect((short as ModelError).details).toMatchObject({ code: 'provider.connection_error', retry: true });
     // With an end mark the response is complete without waiting for further bytes.
     server.enqueue({ text: 'Hel', headers: { 'content-length': '1000000' } });
     const long: unknown = await client.streamModel(request(), () => {}).catch((e: unknown) => e);
     if (long instanceof ModelError)
-      expect(long.facts).toMatchObject({ code: 'provider.connection_error', retry: true });
+      expect(long.details).toMatchObject({ code: 'provider.connection_error', retry: true });
     else expect(long).toMatchObject({ finishReason: 'completed' });
     server.enqueue({ text: 'Hello' });
     await expect(client.streamModel(request(), () => {})).resolves.toMatchObject({ finishReason: 'completed' });
@@ -250,7 +250,7 @@ describe.each(WIRE_TYPES)('%s', (type) => {
     await new Promise((resolve) => unused.close(resolve));
     const model = resolvedModel(server, type, { baseUrl: `http://127.0.0.1:${port}` });
     const error: unknown = await client.streamModel(modelRequest(model), () => {}).catch((e: unknown) => e);
-    expect((error as ModelError).facts).toMatchObject({ code: 'provider.connection_error', retry: true });
+    expect((error as ModelError).details).toMatchObject({ code: 'provider.connection_error', retry: true });
     expect((error as ModelError).message).toContain('ECONNREFUSED');
   });
 

@@ -4,7 +4,7 @@ import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RememberedRule } from '#server/journal/projections/context.ts';
 import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
-import type { Decision, PermissionPlaces } from '#server/permissions/decision.ts';
+import type { Decision, PermissionScope } from '#server/permissions/decision.ts';
 import type { PermissionRuleConfig } from '#schema/config.ts';
 import type { PermissionPolicyDeps } from '#server/permissions/policy.ts';
 import { createServerHome } from '#server/home/server-home.ts';
@@ -20,7 +20,7 @@ export interface Setup {
   /** `unknown`: the configuration has been invalid since the start. */
   rules?: PermissionRuleConfig[] | 'unknown';
   remembered?: RememberedRule[];
-  places?: Partial<PermissionPlaces>;
+  places?: Partial<PermissionScope>;
   /** The directory that a command runs in; default: the working directory. */
   directory?: string;
   env?: NodeJS.ProcessEnv;

@@ -19,7 +19,7 @@ import { createLiveTranscripts } from '#server/transcript/live.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
 import { createOpJournals } from '#server/transcript/op-journal.ts';
 import { readOps, readPage, stateOf, type TranscriptSource } from '#server/transcript/reads.ts';
-import type { HeldItem, TranscriptState } from '#server/transcript/reducer/state.ts';
+import type { StoredItem, TranscriptState } from '#server/transcript/reducer/state.ts';
 import { iso } from '#schema/scalars.ts';
 import type { Session } from '#schema/session.ts';
 import type { TranscriptPage } from '#schema/transcript.ts';
@@ -197,7 +197,7 @@ function copied({ fold }: TranscriptSource, ...ends: number[]): unknown {
 }
 
 /** Only the original has the pause of the goal. */
-const isPause = (item: HeldItem) =>
+const isPause = (item: StoredItem) =>
   item.kind === 'marker' && item.marker === 'goal' && JSON.stringify(item.payload).includes('"paused"');
 
 const session = (id: string) => ({ id, title: '', metadata: { cwd: '/p' } }) as unknown as Session;

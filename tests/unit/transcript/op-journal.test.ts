@@ -1,9 +1,9 @@
 /** The newest operations of agents, and their bounds. */
 import { describe, expect, it } from 'vitest';
 import { createOpJournals } from '#server/transcript/op-journal.ts';
-import type { HeldOp } from '#server/transcript/reducer/state.ts';
+import type { StoredOp } from '#server/transcript/reducer/state.ts';
 
-const op = (text = ''): HeldOp => ({
+const op = (text = ''): StoredOp => ({
   op: 'prompt.upsert',
   prompt: { promptId: 'p', status: 'running', createdAt: text },
 });

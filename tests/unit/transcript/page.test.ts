@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { seeded } from '#support/random.ts';
 import { selectPage, type PageQuery } from '#server/transcript/page.ts';
-import { emptyTranscript, type HeldItem } from '#server/transcript/reducer/state.ts';
+import { emptyTranscript, type StoredItem } from '#server/transcript/reducer/state.ts';
 
 /** Turns and markers in random order; ordinals have gaps, as after an undo. */
-function timeline(random: () => number): HeldItem[] {
-  const items: HeldItem[] = [];
+function timeline(random: () => number): StoredItem[] {
+  const items: StoredItem[] = [];
   let ordinal = Math.floor(random() * 3);
   for (let left = Math.floor(random() * 14); left > 0; left--) {
     if (random() < 0.4) items.push({ kind: 'marker', markerId: `m${left}`, marker: 'interruption' });
@@ -25,8 +25,8 @@ function timeline(random: () => number): HeldItem[] {
 }
 
 /** Reference implementation of a page: checks every turn. */
-function wanted(items: HeldItem[], { before = Infinity, after = -1, size }: PageQuery, forwards: boolean) {
-  const segments: HeldItem[][] = [];
+function wanted(items: StoredItem[], { before = Infinity, after = -1, size }: PageQuery, forwards: boolean) {
+  const segments: StoredItem[][] = [];
   for (const item of items) {
     if (item.kind === 'turn') segments.push([item]);
     else segments.at(-1)?.push(item);

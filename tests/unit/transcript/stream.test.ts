@@ -1,11 +1,11 @@
 /** Streamed output before its record. */
 import { expect, it } from 'vitest';
 import { event } from '#server/journal/records.ts';
-import type { HeldOp } from '#server/transcript/reducer/state.ts';
+import type { StoredOp } from '#server/transcript/reducer/state.ts';
 import { answer, argument, startFold, step, text, thought, turn } from './told.ts';
 
 /** Short form of operations on texts and calls. */
-const short = (ops: HeldOp[]) =>
+const short = (ops: StoredOp[]) =>
   ops.map((op) => {
     if (op.op === 'append') return `+${op.offset} ${String(op.text)}`;
     if (op.op !== 'frame.upsert') return op.op;

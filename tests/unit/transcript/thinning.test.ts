@@ -1,7 +1,7 @@
 /** Throttling of streamed operations. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '#server/clock.ts';
-import type { HeldOp } from '#server/transcript/reducer/state.ts';
+import type { StoredOp } from '#server/transcript/reducer/state.ts';
 import { CALL_MS, JOIN_MS, startThinning, type Thinning } from '#server/transcript/thinning.ts';
 
 let now = 0;
@@ -22,7 +22,7 @@ function pass(ms: number): void {
   }
 }
 
-let told: HeldOp[][] = [];
+let told: StoredOp[][] = [];
 let thinning: Thinning;
 beforeEach(() => {
   timers = [];
@@ -31,18 +31,18 @@ beforeEach(() => {
 });
 
 const place = { turnId: 't0', stepId: 't0.1' };
-const append = (offset: number, text: string, frameId = 'f1'): HeldOp => ({
+const append = (offset: number, text: string, frameId = 'f1'): StoredOp => ({
   op: 'append',
   target: { type: 'frame', ...place, frameId },
   offset,
   text,
 });
-const call = (inputText: string, id = 'call_1'): HeldOp => ({
+const call = (inputText: string, id = 'call_1'): StoredOp => ({
   op: 'frame.upsert',
   ...place,
   frame: { kind: 'tool', frameId: id, toolCallId: id, name: 'Write', state: 'running', inputText },
 });
-const phase: HeldOp = { op: 'meta.merge', meta: { agent: { phase: { kind: 'idle' } } } };
+const phase: StoredOp = { op: 'meta.merge', meta: { agent: { phase: { kind: 'idle' } } } };
 
 describe('streamed output', () => {
   it('is joined when chunks arrive within a short time', () => {

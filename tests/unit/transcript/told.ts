@@ -4,7 +4,7 @@ import { event, internal, type JournalRecord } from '#server/journal/records.ts'
 import type { VolatileFact } from '#server/journal/log-listeners.ts';
 import { foldRecord, startTranscripts, transcriptOf } from '#server/transcript/fold.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
-import type { HeldOp, HeldToolFrame } from '#server/transcript/reducer/state.ts';
+import type { StoredOp, StoredToolFrame } from '#server/transcript/reducer/state.ts';
 import { mapVolatile } from '#server/transcript/stream.ts';
 import type { Part } from '#schema/engine.ts';
 import { SESSION_ID } from '#support/session-logs.ts';
@@ -21,8 +21,8 @@ export function startFold() {
   return {
     fold,
     state,
-    tell: (...records: JournalRecord[]): HeldOp[] => records.flatMap((record) => foldRecord(fold, mapper, record, T)),
-    stream: (...facts: VolatileFact[]): HeldOp[] =>
+    tell: (...records: JournalRecord[]): StoredOp[] => records.flatMap((record) => foldRecord(fold, mapper, record, T)),
+    stream: (...facts: VolatileFact[]): StoredOp[] =>
       facts.flatMap((fact) => mapVolatile(transcriptOf(fold, MAIN), fact)),
     /** The frames of the newest step. */
     frames() {
@@ -30,10 +30,10 @@ export function startFold() {
       return turn?.steps.at(-1)?.frames ?? [];
     },
     /** The frame of a call. */
-    call(id: string): HeldToolFrame | undefined {
+    call(id: string): StoredToolFrame | undefined {
       const turns = state.items.filter((item) => item.kind === 'turn');
       const frames = turns.flatMap(({ steps }) => steps.flatMap((step) => step.frames));
-      return frames.find((frame) => frame.kind === 'tool' && frame.toolCallId === id) as HeldToolFrame | undefined;
+      return frames.find((frame) => frame.kind === 'tool' && frame.toolCallId === id) as StoredToolFrame | undefined;
     },
   };
 }

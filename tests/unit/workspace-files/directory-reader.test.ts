@@ -17,11 +17,11 @@ import {
 import { createDirectoryThread } from '#server/workspace-files/directory-thread.ts';
 import { IGNORE_FILE_MAX_BYTES } from '#server/ignore-rules/ignore-file.ts';
 import type { IgnoreTexts } from '#server/ignore-rules/ignore-rules.ts';
-import { byDescriptor, within, type Place } from '#server/files/open-within.ts';
+import { byDescriptor, within, type OpenPath } from '#server/files/open-within.ts';
 import { relativePath } from '#server/files/work-directory.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
-async function opened(root: string): Promise<Place> {
+async function opened(root: string): Promise<OpenPath> {
   const inside = await within({ root, additionalDirs: () => [] });
   return inside.open(relativePath('.'));
 }
@@ -39,7 +39,7 @@ const descriptors = async () => {
   return places.filter((place) => place.startsWith(tmpdir())).length;
 };
 
-async function portionsOf(place: Place, wanted: number): Promise<DirectoryEntry[][]> {
+async function portionsOf(place: OpenPath, wanted: number): Promise<DirectoryEntry[][]> {
   const portions: DirectoryEntry[][] = [];
   for await (const portion of readDirectory(place, wanted)) portions.push(portion);
   return portions;
@@ -248,7 +248,7 @@ describe('a directory that hangs', () => {
     }
     ${DIRECTORY_PROGRAM}`;
     const reader = createDirectoryReader(createDirectoryThread(program, TIMEOUT_MS));
-    const names = async (place: Place) => {
+    const names = async (place: OpenPath) => {
       const found: string[] = [];
       for await (const portion of reader.readDirectory(place, 0)) found.push(...portion.map(({ name }) => name));
       return found;

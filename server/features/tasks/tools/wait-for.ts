@@ -30,10 +30,10 @@ export function createWaitForTool({ tasks, find, clock }: WaitForDeps): Tool {
   function firstEnd(ids: string[], timeoutS: number, context: RunContext): Promise<boolean> {
     const { signal } = context;
     return new Promise((resolve, reject) => {
-      let callOff = () => {};
+      let cancelTimer = () => {};
       const onAbort = () => settle(() => reject(signal.reason));
       function settle(how: () => void): void {
-        callOff();
+        cancelTimer();
         signal.removeEventListener('abort', onAbort);
         how();
       }
@@ -43,7 +43,7 @@ export function createWaitForTool({ tasks, find, clock }: WaitForDeps): Tool {
         if (left <= 0) settle(() => resolve(false));
         else {
           const next = Math.min(left, PROGRESS_MS);
-          callOff = clock.setTimeout(() => tick(waited + next), next);
+          cancelTimer = clock.setTimeout(() => tick(waited + next), next);
           context.progress({
             kind: 'status',
             text: `Waiting for ${ids.join(', ')}: ${Math.round(waited / 1000)} s`,
