@@ -29,33 +29,6 @@ import type { Reply } from './http/reply.ts';
 import { success } from './http/reply.ts';
 import { parseQuery } from './query.ts';
 
-export type EndpointTag =
-  | 'meta'
-  | 'auth'
-  | 'models'
-  | 'providers'
-  | 'sessions'
-  | 'v2-sessions'
-  | 'workspaces'
-  | 'messages'
-  | 'search'
-  | 'transcript'
-  | 'prompts'
-  | 'approvals'
-  | 'questions'
-  | 'tools'
-  | 'tasks'
-  | 'terminals'
-  | 'fs'
-  | 'files'
-  | 'config'
-  | 'skills'
-  | 'plugins'
-  | 'capabilities'
-  | 'connections'
-  | 'remote-control'
-  | 'v2-mcp';
-
 type Awaitable<T> = T | Promise<T>;
 
 export type FailureStatuses = Partial<Record<ErrorName, 404 | 500>>;
@@ -64,8 +37,10 @@ export type FailureStatuses = Partial<Record<ErrorName, 404 | 500>>;
 interface Description {
   /** One line. */
   summary: string;
-  /** Absent: listed without a tag (debug endpoints). */
-  tag?: EndpointTag;
+  /** Group of the endpoint in the document. Undefined: listed without a tag (debug endpoints). */
+  tag?: string;
+  /** Describes the tag; exactly one of its endpoints has it. */
+  tagDescription?: string;
   operationId?: string;
   description?: string;
   /**

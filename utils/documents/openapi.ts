@@ -5,39 +5,49 @@ import { errorEntry } from '#server/errors/catalogue.ts';
 import type { ErrorName } from '#server/errors/catalogue.ts';
 import { createComponents } from '#schema/json-schema.ts';
 import type { Components, JsonSchema } from '#schema/json-schema.ts';
-import type { Endpoint, EndpointTag } from '../endpoint.ts';
+import type { Endpoint } from '../endpoint.ts';
 import { declaredErrors } from '../endpoint.ts';
 import type { EndpointEntry } from '../http/route-table.ts';
 import { publicPath } from '../http/route-table.ts';
 
-/** In the order of the document; the type makes sure that every tag in use is declared. */
-const TAGS: Record<EndpointTag, string> = {
-  meta: 'The server itself',
-  auth: 'Readiness and login',
-  models: 'Configured models',
-  providers: 'Configured providers and the public model directory',
-  sessions: 'Sessions',
-  'v2-sessions': 'Session lists and batch actions, second generation',
-  workspaces: 'Registered project directories',
-  messages: 'Messages of a session',
-  search: 'Search across sessions',
-  transcript: 'The transcript of a session',
-  prompts: 'Prompts and their queue',
-  approvals: 'Approval requests',
-  questions: 'Structured questions',
-  tools: 'Tools and MCP servers',
-  tasks: 'Background tasks',
-  terminals: 'Terminals',
-  fs: 'Files of a workspace',
-  files: 'Uploads and session media',
-  config: 'Configuration',
-  skills: 'Skills',
-  plugins: 'Plugins',
-  capabilities: 'Capabilities',
-  connections: 'WebSocket connections',
-  'remote-control': 'Remote control',
-  'v2-mcp': 'Management of MCP servers',
-};
+/** The first tags of the document, in its order; others follow by name. */
+const TAG_ORDER = [
+  'meta',
+  'auth',
+  'models',
+  'providers',
+  'sessions',
+  'v2-sessions',
+  'workspaces',
+  'messages',
+  'search',
+  'transcript',
+  'prompts',
+  'approvals',
+  'questions',
+  'tools',
+  'tasks',
+  'terminals',
+  'fs',
+  'files',
+  'config',
+  'skills',
+  'plugins',
+  'capabilities',
+  'connections',
+  'remote-control',
+  'v2-mcp',
+];
+
+/** Tags of the document that no endpoint has. */
+const UNUSED_TAGS = new Map([
+  ['v2-sessions', 'Session lists and batch actions, second generation'],
+  ['search', 'Search across sessions'],
+  ['skills', 'Skills'],
+  ['plugins', 'Plugins'],
+  ['capabilities', 'Capabilities'],
+  ['remote-control', 'Remote control'],
+]);
 
 const text: JsonSchema = { type: 'string' };
 const fieldDetails: JsonSchema = {
@@ -177,6 +187,17 @@ function operation(route: string, endpoint: Endpoint, components: Components): J
 /** `/sessions/:session_id/actions/fork` as `/sessions/{session_id}:fork`. */
 const templated = (route: string) => publicPath(route.replaceAll(/(?:\*\*)?:([^/]+)/g, '{$1}'));
 
+/** The tags with their descriptions, each from one of its endpoints. */
+function tagsOf(endpoints: readonly Endpoint[]): JsonSchema[] {
+  const descriptions = new Map(UNUSED_TAGS);
+  for (const { definition } of endpoints) {
+    const { tag, tagDescription } = definition;
+    if (tag !== undefined && tagDescription !== undefined) descriptions.set(tag, tagDescription);
+  }
+  const names = new Set([...TAG_ORDER, ...[...descriptions.keys()].toSorted()]);
+  return [...names].map((name) => ({ name, description: descriptions.get(name) }));
+}
+
 /** The document of one server: every mounted endpoint of the table, paths in alphabetical order. */
 export async function openApiDocument(
   entries: EndpointEntry[],
@@ -202,7 +223,7 @@ export async function openApiDocument(
       version,
       description: 'JSON replies are wrapped in `{ code, msg, data, request_id }`; `code` 0 is success.',
     },
-    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    tags: tagsOf(loaded.map(({ endpoint }) => endpoint)),
     paths,
     components: { schemas: components.schemas() },
   };

@@ -5,6 +5,7 @@ import { defineEndpoint } from '#utils/endpoint.ts';
 export default defineEndpoint({
   summary: 'Established WebSocket connections, oldest first',
   tag: 'connections',
+  tagDescription: 'WebSocket connections',
   data: z.object({ connections: z.array(connectionSchema) }),
   handler: ({ app }) => ({ connections: app.connections.list() }),
 });

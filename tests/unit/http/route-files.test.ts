@@ -59,3 +59,13 @@ it('accepts no array without a maximum from a client', async () => {
     }
   }
 });
+
+it('describes each tag in exactly one endpoint', async () => {
+  const described = new Map<string, string[]>();
+  for (const { load } of endpoints) {
+    const { tag, tagDescription } = (await load()).default.definition;
+    if (tag === undefined) expect(tagDescription).toBeUndefined();
+    else described.set(tag, [...(described.get(tag) ?? []), ...(tagDescription === undefined ? [] : [tagDescription])]);
+  }
+  expect([...described].filter(([, descriptions]) => descriptions.length !== 1)).toEqual([]);
+});

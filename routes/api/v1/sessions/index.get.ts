@@ -8,6 +8,7 @@ import { cursorQuery, queryBoolean } from '#utils/query.ts';
 export default defineEndpoint({
   summary: 'List sessions, most recently updated first',
   tag: 'sessions',
+  tagDescription: 'Sessions',
   query: cursorQuery({
     busy: queryBoolean().optional(),
     include_archive: queryBoolean().optional(),

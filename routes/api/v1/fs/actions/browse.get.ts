@@ -8,6 +8,7 @@ import { defineEndpoint } from '#utils/endpoint.ts';
 export default defineEndpoint({
   summary: 'The directories in a directory of the machine, by default in the home of the user',
   tag: 'fs',
+  tagDescription: 'Files of a workspace',
   operationId: 'fsBrowse',
   query: z.object({ path: nonEmpty.optional() }),
   data: hostDirectorySchema,

@@ -6,6 +6,7 @@ import { pathParams } from '#utils/params.ts';
 export default defineEndpoint({
   summary: 'Pending approvals of all agents, oldest first',
   tag: 'approvals',
+  tagDescription: 'Approval requests',
   params: pathParams('session_id'),
   query: z.object({ status: z.literal('pending') }),
   data: z.object({ items: z.array(approvalSchema) }),

@@ -7,6 +7,7 @@ import { cursorQuery } from '#utils/query.ts';
 export default defineEndpoint({
   summary: 'Page through the messages of the main agent, newest first',
   tag: 'messages',
+  tagDescription: 'Messages of a session',
   params: pathParams('session_id'),
   query: cursorQuery({ role: z.enum(['user', 'assistant', 'tool', 'system']).optional() }),
   data: z.object({ items: z.array(messageSchema), has_more: z.boolean() }),

@@ -6,6 +6,7 @@ import { pathParams } from '#utils/params.ts';
 export default defineEndpoint({
   summary: 'The running prompt of the main agent and the queued ones',
   tag: 'prompts',
+  tagDescription: 'Prompts and their queue',
   operationId: 'listPrompts',
   params: pathParams('session_id'),
   data: z.object({ active: promptSchema.nullable(), queued: z.array(promptSchema) }),

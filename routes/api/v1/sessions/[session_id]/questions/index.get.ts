@@ -7,6 +7,7 @@ import { pathParams } from '#utils/params.ts';
 export default defineEndpoint({
   summary: 'Pending questions of all agents, oldest first',
   tag: 'questions',
+  tagDescription: 'Structured questions',
   params: pathParams('session_id'),
   query: z.object({ status: z.literal('pending') }),
   data: z.object({ items: z.array(questionSchema) }),

@@ -7,6 +7,7 @@ import { pathParams } from '#utils/params.ts';
 export default defineEndpoint({
   summary: 'List the tasks of the main agent; empty for a session that is not loaded',
   tag: 'tasks',
+  tagDescription: 'Background tasks',
   params: pathParams('session_id'),
   query: z.object({ status: taskStatusSchema.optional() }),
   data: z.object({ items: z.array(sessionTaskSchema) }),

@@ -7,6 +7,7 @@ import { pathParams } from '#utils/params.ts';
 export default defineEndpoint({
   summary: 'List the terminals of a session, running and exited, in the order of their start',
   tag: 'terminals',
+  tagDescription: 'Terminals',
   mounted: terminalsMounted,
   params: pathParams('session_id'),
   data: z.object({ items: z.array(terminalSchema) }),

@@ -7,6 +7,7 @@ import { transcriptPageQuery } from '#utils/transcript-query.ts';
 export default defineEndpoint({
   summary: "Page through an agent's transcript, newest turns first",
   tag: 'transcript',
+  tagDescription: 'The transcript of a session',
   params: pathParams('session_id'),
   query: transcriptPageQuery(),
   data: transcriptPageSchema,
