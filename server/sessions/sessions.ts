@@ -8,6 +8,7 @@ import { LOCAL_RUNTIME } from '#server/runtime/local.ts';
 import { transcriptProjection } from '#server/transcript/fold.ts';
 import type { FollowedSession } from '#server/transcript/following/feed.ts';
 import { createTranscriptFollowers, type TranscriptFollowers } from '#server/transcript/following/followers.ts';
+import { projectedTypes } from '#server/transcript/following/projected.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
 import { createOpJournals } from '#server/transcript/op-journal.ts';
 import type { Caller } from '#schema/caller.ts';
@@ -158,6 +159,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       const session = live.get(id);
       return session && followed(session);
     },
+    projected: projectedTypes(deps.features),
     clock,
     log: deps.log,
   });

@@ -32,10 +32,19 @@ const coreRows: readonly RecordMappers[] = [
   agentRows,
 ];
 
+/** The tables of the core, followed by those of the features. */
+function tablesOf(features: readonly TranscriptFeature[]): RecordMappers[] {
+  const undoRows = createUndoRows(features.flatMap(({ transcriptUndo }) => transcriptUndo ?? []));
+  return [...coreRows, undoRows, ...features.flatMap(({ transcript }) => transcript ?? [])];
+}
+
+/** The types of the records that have a row. */
+export const typesWithRow = (features: readonly TranscriptFeature[]): string[] =>
+  tablesOf(features).flatMap((table) => Object.keys(table));
+
 /** Creates the mapper of a program with these features. */
 export function createMapper(features: readonly TranscriptFeature[]): Mapper {
-  const undoRows = createUndoRows(features.flatMap(({ transcriptUndo }) => transcriptUndo ?? []));
-  const rows = rowsByType([...coreRows, undoRows, ...features.flatMap(({ transcript }) => transcript ?? [])]);
+  const rows = rowsByType(tablesOf(features));
   return (agent, record, t) => {
     const ops: StoredOp[] = [];
     agent.records += 1;

@@ -3,7 +3,7 @@
  * the same state; the records that follow overwrite all of it.
  */
 import type { VolatileFact } from '#server/journal/log-listeners.ts';
-import type { VolatileFields } from '#schema/events/catalogue.ts';
+import type { VolatileFields, VolatileType } from '#schema/events/catalogue.ts';
 import { agentMeta, findTool, openStep, type AgentTranscript } from './agent-transcript.ts';
 import { isShort, lastPart } from './bounds.ts';
 import { applyOps } from './reducer/apply.ts';
@@ -12,27 +12,28 @@ import type { StoredFrame, StoredOp, StoredStep, StoredToolFrame } from './reduc
 /** Length of a call's arguments that is retained, from their end. */
 const INPUT_CHARS = 65_536;
 
+/** The operations of each volatile event in the transcript of its agent. */
+type VolatileRows = {
+  readonly [T in VolatileType]: (agent: AgentTranscript, fields: VolatileFields<T>) => StoredOp[];
+};
+
+export const volatileRows: VolatileRows = {
+  'assistant.delta': (agent, { delta }) => written(agent, 'text', delta),
+  'thinking.delta': (agent, { delta }) => written(agent, 'thinking', delta),
+  'tool.call.delta': argued,
+  'tool.progress': progressed,
+  'agent.status.updated': (agent, { phase }) => (phase ? agentMeta(agent, { phase }) : []),
+};
+
 /** Maps a volatile event of the running step and applies its operations. */
 export function mapVolatile(agent: AgentTranscript, fact: VolatileFact): StoredOp[] {
-  const ops = made(agent, fact);
+  const ops = mapped(agent, fact);
   applyOps(agent.state, ops);
   return ops;
 }
 
-function made(agent: AgentTranscript, { type, fields }: VolatileFact): StoredOp[] {
-  switch (type) {
-    case 'assistant.delta':
-      return written(agent, 'text', fields.delta);
-    case 'thinking.delta':
-      return written(agent, 'thinking', fields.delta);
-    case 'tool.call.delta':
-      return argued(agent, fields);
-    case 'tool.progress':
-      return progressed(agent, fields);
-    case 'agent.status.updated':
-      return fields.phase ? agentMeta(agent, { phase: fields.phase }) : [];
-  }
-}
+const mapped = <T extends VolatileType>(agent: AgentTranscript, fact: { type: T; fields: VolatileFields<T> }) =>
+  volatileRows[fact.type](agent, fact.fields);
 
 /** The step that a response streams into; undefined while it waits for its retry. */
 function streamingStep(agent: AgentTranscript): StoredStep | undefined {

@@ -9,7 +9,6 @@ import type { Logger } from '#server/logging/log.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import { gradeOf, type Grades } from './grades.ts';
 import type { Outgoing } from './outgoing.ts';
-import { isProjected } from './projected.ts';
 
 /** Frames that bring the client to the position from which live batches continue. */
 export type Baseline = AsyncIterable<Outgoing>;
@@ -31,10 +30,12 @@ export interface FollowerDeps {
   room(): Promise<void>;
   /** The follower's subscription has ended. */
   ended(): void;
+  /** Types of the events that the transcript conveys. */
+  projected: ReadonlySet<string>;
   log: Logger;
 }
 
-export function createFollower({ channel, room, ended, log }: FollowerDeps): Follower {
+export function createFollower({ channel, room, ended, projected, log }: FollowerDeps): Follower {
   let waiting: Baseline[] = [];
   let held: Outgoing[] | undefined;
   let heldBytes = 0;
@@ -94,7 +95,7 @@ export function createFollower({ channel, room, ended, log }: FollowerDeps): Fol
     marks: new Map(),
     companion: {
       hides: ({ type, payload: { agentId } }) =>
-        isProjected(type) && gradeOf(follower.grades, typeof agentId === 'string' ? agentId : MAIN_AGENT) !== 'off',
+        projected.has(type) && gradeOf(follower.grades, typeof agentId === 'string' ? agentId : MAIN_AGENT) !== 'off',
       cut: giveUp,
       end() {
         giveUp();

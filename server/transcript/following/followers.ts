@@ -28,6 +28,8 @@ export interface TranscriptFollowers {
 export interface TranscriptFollowersDeps {
   /** Undefined unless it is loaded. */
   session(id: string): FollowedSession | undefined;
+  /** Types of the events that the transcript conveys. */
+  projected: ReadonlySet<string>;
   clock: Clock;
   log: Logger;
 }
@@ -38,7 +40,8 @@ interface Following {
   feed: Feed | undefined;
 }
 
-export function createTranscriptFollowers({ session: find, clock, log }: TranscriptFollowersDeps): TranscriptFollowers {
+export function createTranscriptFollowers(deps: TranscriptFollowersDeps): TranscriptFollowers {
+  const { session: find, projected, clock, log } = deps;
   const sessions = new Map<string, Following>();
 
   function forget(sessionId: string, following: Following, clientId: string): void {
@@ -57,6 +60,7 @@ export function createTranscriptFollowers({ session: find, clock, log }: Transcr
       channel,
       room: client.room,
       ended: () => forget(sessionId, following, client.id),
+      projected,
       log,
     });
     sessions.set(sessionId, following);

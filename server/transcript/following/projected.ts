@@ -1,40 +1,30 @@
 /** Events that the transcript conveys: a follower of an agent's transcript does not receive them for that agent. */
+import type { DurableType } from '#schema/events/catalogue.ts';
+import { typesWithRow } from '../mapper.ts';
+import { volatileRows } from '../stream.ts';
+import type { TranscriptFeature } from '../transcript-rows.ts';
 
-const families = [
-  'turn.',
-  'tool.call.',
-  'shell.',
-  'background.task.',
-  'subagent.',
-  'compaction.',
-  'event.approval.',
-  'event.question.',
+/** Events without a row, whose content the rows of other records convey. */
+const CONVEYED_BY_OTHERS: readonly DurableType[] = [
+  'background.task.started',
+  'background.task.terminated',
+  'plugin_command.activated',
+  'prompt.started',
+  'skill.activated',
+  'subagent.started',
 ];
 
-const types: ReadonlySet<string> = new Set([
-  'assistant.delta',
-  'thinking.delta',
-  'tool.progress',
-  'tool.result',
-  'task.started',
-  'task.terminated',
-  'task.notified',
-  'skill.activated',
-  'plugin_command.activated',
-  'cron.fired',
-  'error',
-  'warning',
-  'goal.updated',
-  'plan.revision',
-  'context.spliced',
-  'agent.status.updated',
-  'hook.result',
-  'prompt.submitted',
-  'prompt.started',
-  'prompt.completed',
-  'prompt.aborted',
-  'prompt.steered',
-]);
+/** Events with a row that are sent nevertheless: they concern more than the transcript of one agent. */
+const SENT_NEVERTHELESS: readonly DurableType[] = [
+  'agent.created',
+  'agent.disposed',
+  'context.undone',
+  'event.session.created',
+];
 
-export const isProjected = (type: string): boolean =>
-  types.has(type) || families.some((family) => type.startsWith(family));
+/** The types of the conveyed events in a program with these features: those that have a row, with few exceptions. */
+export function projectedTypes(features: readonly TranscriptFeature[]): ReadonlySet<string> {
+  const types = new Set<string>([...typesWithRow(features), ...Object.keys(volatileRows), ...CONVEYED_BY_OTHERS]);
+  for (const type of SENT_NEVERTHELESS) types.delete(type);
+  return types;
+}

@@ -7,6 +7,7 @@ import { event } from '#server/journal/records.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { createTranscriptFollowers } from '#server/transcript/following/followers.ts';
 import type { FollowedSession } from '#server/transcript/following/feed.ts';
+import { projectedTypes } from '#server/transcript/following/projected.ts';
 import { createLiveTranscripts } from '#server/transcript/live.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
 import { createOpJournals } from '#server/transcript/op-journal.ts';
@@ -71,6 +72,7 @@ async function setUp() {
   const sessions = new Map<string, FollowedSession>([[SESSION_ID, session]]);
   const followers = createTranscriptFollowers({
     session: (id) => sessions.get(id),
+    projected: projectedTypes([]),
     clock: systemClock,
     log: createLogger('silent'),
   });
