@@ -148,6 +148,27 @@ it('displays several, their exits, and closes them', async () => {
   await expect.poll(statuses).toEqual(['exited', 'exited']);
 });
 
+it('adds terminals of other clients after a broken connection and when the panel is opened again', async () => {
+  let cut = async () => {};
+  await page.routeWebSocket(/\/api\/v1\/ws$/, (line) => {
+    line.connectToServer();
+    cut = () => line.close();
+  });
+  await page.reload();
+  await openPanel();
+  await expect.poll(() => tabs().count()).toBe(1);
+  await server.api('POST', `/sessions/${session}/terminals`, {});
+  await cut();
+  await expect.poll(() => tabs().count()).toBe(2);
+
+  await page.getByRole('button', { name: 'Close terminal' }).click();
+  await expect.poll(() => tabs().count()).toBe(1);
+  await panelButton().click();
+  await server.api('POST', `/sessions/${session}/terminals`, {});
+  await panelButton().click();
+  await expect.poll(() => tabs().count()).toBe(2);
+});
+
 it('keeps its keys to itself: none answers an approval or stops a turn', async () => {
   await openPanel();
   await field().fill('write a.txt: needle');

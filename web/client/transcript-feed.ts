@@ -15,6 +15,8 @@ export interface TranscriptListener {
   changed(agentId: string): void;
   /** Called when the session cannot be followed: unknown, unreadable, not authorized. */
   failed(error: Error): void;
+  /** Called when events may have been missed: after the session is subscribed on a connection, and after a resync. */
+  eventsMissed?(): void;
 }
 
 export interface TranscriptFollower {
@@ -39,6 +41,9 @@ export function followTranscripts(
   const opened = new Map<string, number>();
   let retry: ReturnType<typeof setTimeout> | undefined;
   let following = false;
+  /** Whether the present connection has a subscription. */
+  let subscribed = false;
+  let closed = false;
 
   const feed = createTranscriptFeed({
     sessionId: id,
@@ -50,6 +55,9 @@ export function followTranscripts(
       async subscribe(payload) {
         const { not_found } = await socket.request('subscribe_v2', payload);
         if (not_found.includes(id)) throw new ApiError(40401, `session ${id} does not exist`, { status: 200 });
+        if (subscribed || closed) return;
+        subscribed = true;
+        listener.eventsMissed?.();
       },
     },
     listener: {
@@ -99,13 +107,16 @@ export function followTranscripts(
 
   const stop = socket.listen({
     connection(state) {
+      subscribed = false;
       if (state.kind === 'open') void connect();
     },
     transcript(frame) {
       if (frame.session_id === id) feed.frame(frame.payload);
     },
     resync(resync) {
-      if (resync.session_id === id) void feed.resync();
+      if (resync.session_id !== id) return;
+      void feed.resync();
+      listener.eventsMissed?.();
     },
   });
   if (socket.connection.kind === 'open') void connect();
@@ -130,6 +141,7 @@ export function followTranscripts(
       }
     },
     close() {
+      closed = true;
       clearTimeout(retry);
       stop();
       feed.close();

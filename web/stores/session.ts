@@ -8,6 +8,7 @@ import { applyToSession } from '../state/session-list.ts';
 import { mainOf, type SessionView } from '../state/session-view.ts';
 import { createTimeline, type Row } from '../state/timeline.ts';
 import { createAttachments } from './attachments.ts';
+import type { SessionListener } from './follow-state.ts';
 
 /** Draw interval of a hidden page. */
 const HIDDEN_DRAW_MS = 250;
@@ -49,6 +50,7 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
   let closed = false;
   /** Events that arrived while the session was being read. */
   let meanwhile: EventFrame[] | undefined;
+  const listeners = new Set<SessionListener>();
 
   function draw() {
     drawing = false;
@@ -94,6 +96,7 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
       if (frame.session_id !== id) return;
       meanwhile?.push(frame);
       if (session.value) session.value = applyToSession(session.value, frame);
+      for (const listener of listeners) listener.event(frame);
     },
   });
   if (socket.connection.kind === 'open') void read();
@@ -103,6 +106,9 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
     failed(error) {
       failure.value = error;
       report(error);
+    },
+    eventsMissed() {
+      for (const listener of listeners) listener.eventsMissed();
     },
   });
 
@@ -136,6 +142,11 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
       draft.value = [text, draft.value].filter((part) => part.trim() !== '').join('\n\n');
     },
     refreshStatus,
+    /** Calls the listener until the returned function is called. */
+    listen(listener: SessionListener): () => void {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
     loadOlder: (agentId: string) => feed.loadOlder(agentId),
     /** Rows of another agent, followed in detail until `close()`. */
     openAgent(agentId: string): { rows: Ref<readonly Row[]>; hasOlder: Ref<boolean>; close(): void } {

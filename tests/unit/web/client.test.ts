@@ -216,12 +216,14 @@ describe('a followed session', () => {
 
   function follow() {
     const failures: string[] = [];
+    let missed = 0;
     const follower = client.follow(SESSION, {
       changed: () => undefined,
       failed: ({ message }) => failures.push(message),
+      eventsMissed: () => (missed += 1),
     });
     const turns = (agentId = 'main') => follower.agents.get(agentId)?.items.map(itemId) ?? [];
-    return { follower, failures, turns };
+    return { follower, failures, turns, missed: () => missed };
   }
 
   it('reads the newest turns, then follows the main agent in detail', async () => {
@@ -295,6 +297,21 @@ describe('a followed session', () => {
       await eventually(() => expect(shown()).toEqual(['done', undefined]));
     },
   );
+
+  it('reports once that events may have been missed: for each connection, when it is subscribed, and for a resync', async () => {
+    const { missed, follower } = follow();
+    await eventually(() => expect(missed()).toBe(1));
+    expect(follows()).toHaveLength(1);
+    follower.open(agent);
+    await eventually(() => expect(follows()).toHaveLength(2));
+    peer.terminate();
+    await eventually(() => expect(missed()).toBe(2));
+    expect(follows()).toHaveLength(3);
+    const payload = { reason: 'buffer_overflow', current_seq: 7 };
+    send({ type: 'resync_required', timestamp: '', payload: { ...payload, session_id: 'session_other' } });
+    send({ type: 'resync_required', timestamp: '', payload: { ...payload, session_id: SESSION } });
+    await eventually(() => expect(missed()).toBe(3));
+  });
 
   it('reports that the session does not exist', async () => {
     answerPage = () => Promise.reject(new Error('gone'));
