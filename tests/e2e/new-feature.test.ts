@@ -1,0 +1,83 @@
+/**
+ * The cost of a feature, as `docs/adding.md` counts it: a note pad with endpoints, an event, a tool and a card of the
+ * page (`tests/exercises/note-pad/`) is added to a copy of the tree, which must compile and pass the feature's tests.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { z } from 'zod';
+import { temporaryDirectory } from '#support/server.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const exercise = join(root, 'tests/exercises/note-pad');
+/** Not part of the sources. */
+const OMITTED = ['.git', '.nitro', '.output', 'node_modules', 'web/dist'];
+
+/** Inserts the line `add` after the only line that equals `after`. */
+const editsSchema = z.array(z.strictObject({ file: z.string(), after: z.string(), add: z.string() }));
+type Edit = z.infer<typeof editsSchema>[number];
+
+let project: string;
+let edits: Edit[];
+let newFiles: string[];
+
+async function apply({ file, after, add }: Edit): Promise<void> {
+  const path = join(project, file);
+  const lines = (await readFile(path, 'utf8')).split('\n');
+  const found = lines.flatMap((line, index) => (line === after ? index : []));
+  if (found.length !== 1) throw new Error(`${file} has ${found.length} lines "${after}"`);
+  await writeFile(path, lines.toSpliced((found[0] ?? 0) + 1, 0, add).join('\n'));
+}
+
+beforeAll(async () => {
+  project = await temporaryDirectory();
+  const isSource = (path: string) => !OMITTED.includes(relative(root, path));
+  await cp(root, project, { recursive: true, filter: isSource });
+  await symlink(join(root, 'node_modules'), join(project, 'node_modules'));
+  const files = join(exercise, 'files');
+  const entries = await readdir(files, { recursive: true, withFileTypes: true });
+  newFiles = entries.flatMap((entry) => (entry.isFile() ? relative(files, join(entry.parentPath, entry.name)) : []));
+  await cp(files, project, { recursive: true, force: false, errorOnExist: true });
+  edits = editsSchema.parse(JSON.parse(await readFile(join(exercise, 'edits.json'), 'utf8')));
+  for (const edit of edits) await apply(edit);
+});
+afterAll(() => rm(project, { recursive: true, force: true }));
+
+/** Runs a program of `node_modules` in the copy. Rejects with its output when it fails. */
+async function run(script: string, ...args: string[]): Promise<void> {
+  // Variables of the running test would make the programs behave differently.
+  const isOfTest = (name: string) => /^(VITEST|TEST$|NODE_ENV$|SERVICE_CODE_)/.test(name);
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOfTest(name)));
+  const child = spawn(process.execPath, [join('node_modules', script), ...args], { cwd: project, env });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()));
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`${script} ${args.join(' ')}\n${output}`);
+}
+
+it('has at most 12 new files and touches 5', () => {
+  const sources = newFiles.filter((file) => !file.startsWith('tests/'));
+  expect(sources.length).toBeLessThanOrEqual(12);
+  expect([...new Set(edits.map(({ file }) => file))].toSorted()).toEqual([
+    'server/agent/profile.ts',
+    'server/features/features.ts',
+    'server/journal/record-types.ts',
+    'server/schema/events/durable.ts',
+    'web/features/index.ts',
+  ]);
+});
+
+it('compiles, on the server and on the page', async () => {
+  // The caches of the tree are in its `node_modules`, which the copy shares.
+  await run('typescript/bin/tsc', '-p', '.', '--tsBuildInfoFile', 'types.tsbuildinfo');
+  await run('vue-tsc/bin/vue-tsc.js', '-p', 'web/tsconfig.json', '--tsBuildInfoFile', 'page-types.tsbuildinfo');
+});
+
+it('passes its own tests, of the server, of the documents and of the page', async () => {
+  const tests = newFiles.filter((file) => file.endsWith('.test.ts'));
+  expect(tests).not.toEqual([]);
+  await run('vite/bin/vite.js', 'build', 'web', '--logLevel', 'warn');
+  await run('vitest/vitest.mjs', 'run', '--cache=false', ...tests);
+});

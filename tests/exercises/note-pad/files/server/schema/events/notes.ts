@@ -1,0 +1,6 @@
+/** The note of a session. */
+import { noteSchema } from '../note.ts';
+
+export const noteEvents = {
+  'note.updated': noteSchema,
+};
