@@ -52,7 +52,7 @@ export function followState<T>(
   async function read(): Promise<void> {
     // Calls of the same task share the first read.
     await Promise.resolve();
-    while (wanted && !closed) {
+    while (wanted) {
       wanted = false;
       try {
         const next = await load();
@@ -65,7 +65,7 @@ export function followState<T>(
   }
 
   function refresh(): Promise<void> {
-    wanted = true;
+    wanted = !closed;
     reading ??= read();
     return reading;
   }
@@ -83,6 +83,7 @@ export function followState<T>(
   watch(active, changed, { immediate: true });
   onScopeDispose(() => {
     closed = true;
+    wanted = false;
     stop();
   });
 
