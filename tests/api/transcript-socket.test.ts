@@ -260,12 +260,14 @@ describe('events of a followed agent', () => {
     await follow(client, id, { main: 'turn' });
     const from = client.frames.length;
     plain(log, 0);
+    // An event that only a feature renders in the transcript.
+    log.append([event('main', 'hook.result', { hookEvent: 'Stop', content: 'Go on.' })]);
     await settled(client);
     await settled(other);
     const seen = new Set(typesOf(client.frames.slice(from), id));
     expect([...seen].toSorted()).toEqual(['event.session.work_changed', 'prompt.queued', 'transcript.ops']);
     expect(typesOf(other.frames, id)).toEqual(
-      expect.arrayContaining(['turn.started', 'turn.ended', 'assistant.delta']),
+      expect.arrayContaining(['turn.started', 'turn.ended', 'assistant.delta', 'hook.result']),
     );
     expect(typesOf(other.frames, id)).not.toContain('transcript.ops');
 

@@ -19,6 +19,9 @@ const OMITTED = ['.git', '.nitro', '.output', 'node_modules', 'web/dist'];
 const editsSchema = z.array(z.strictObject({ file: z.string(), after: z.string(), add: z.string() }));
 type Edit = z.infer<typeof editsSchema>[number];
 
+/** The compilers take minutes of a busy machine. */
+const TIMEOUT_MS = 1_200_000;
+
 let project: string;
 let edits: Edit[];
 let newFiles: string[];
@@ -70,16 +73,19 @@ it('has at most 12 new files and touches 5', () => {
   ]);
 });
 
-it('compiles, on the server and on the page', async () => {
+it('compiles on the server', { timeout: TIMEOUT_MS }, async () => {
   // Without the tests of other features, which would double the time.
   const include = ['*.ts', 'build', 'plugins', 'routes', 'server', 'types', 'utils', ...testsOf(newFiles)];
   await writeFile(join(project, 'tsconfig.sources.json'), JSON.stringify({ extends: './tsconfig.json', include }));
   // The caches of the tree are in its `node_modules`, which the copy shares.
   await run('typescript/bin/tsc', '-p', 'tsconfig.sources.json', '--tsBuildInfoFile', 'types.tsbuildinfo');
+});
+
+it('compiles on the page', { timeout: TIMEOUT_MS }, async () => {
   await run('vue-tsc/bin/vue-tsc.js', '-p', 'web/tsconfig.json', '--tsBuildInfoFile', 'page-types.tsbuildinfo');
 });
 
-it('passes its own tests, of the server, of the documents and of the page', async () => {
+it('passes its own tests, of the server, of the documents and of the page', { timeout: TIMEOUT_MS }, async () => {
   await run('vite/bin/vite.js', 'build', 'web', '--logLevel', 'warn');
   await run('vitest/vitest.mjs', 'run', '--cache=false', ...testsOf(newFiles));
 });

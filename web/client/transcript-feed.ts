@@ -43,7 +43,6 @@ export function followTranscripts(
   let following = false;
   /** Whether the present connection has a subscription. */
   let subscribed = false;
-  let closed = false;
 
   const feed = createTranscriptFeed({
     sessionId: id,
@@ -55,7 +54,7 @@ export function followTranscripts(
       async subscribe(payload) {
         const { not_found } = await socket.request('subscribe_v2', payload);
         if (not_found.includes(id)) throw new ApiError(40401, `session ${id} does not exist`, { status: 200 });
-        if (subscribed || closed) return;
+        if (subscribed) return;
         subscribed = true;
         listener.eventsMissed?.();
       },
@@ -141,7 +140,6 @@ export function followTranscripts(
       }
     },
     close() {
-      closed = true;
       clearTimeout(retry);
       stop();
       feed.close();
