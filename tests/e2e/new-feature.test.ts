@@ -65,7 +65,7 @@ async function run(script: string, ...args: string[]): Promise<void> {
 it('has at most 12 new files and touches 5', () => {
   expect(newFiles.length - testsOf(newFiles).length).toBeLessThanOrEqual(12);
   expect([...new Set(edits.map(({ file }) => file))].toSorted()).toEqual([
-    'server/agent/profile.ts',
+    'server/agent/profiles/built-in.ts',
     'server/features/features.ts',
     'server/journal/record-types.ts',
     'server/schema/events/durable.ts',

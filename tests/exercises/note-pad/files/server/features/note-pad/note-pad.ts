@@ -1,5 +1,5 @@
 /** The note pad: a short text of the session that the user writes over REST, and the main agent with a tool. */
-import type { Feature } from '#server/agent/feature.ts';
+import type { Feature } from '#server/agent/contract/feature.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import { noteProjection } from './projection.ts';
 import { noteOf } from './rest.ts';

@@ -1,5 +1,5 @@
 /** Client operations on the note of a session. */
-import type { SessionContext } from '#server/agent/context.ts';
+import type { SessionContext } from '#server/agent/contract/context.ts';
 import type { LogState } from '#server/journal/fold.ts';
 import { event } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
