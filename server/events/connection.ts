@@ -217,7 +217,7 @@ export function createConnection(deps: ConnectionDeps): LiveConnection {
       const frame = parseFrame(data);
       if (frame?.type === 'pong') return;
       const handler = frame && handlers.get(frame.type);
-      inbox.push(handler?.row ?? 'ordinary', data.length, () => handle(frame, handler));
+      inbox.push(handler?.lane ?? 'ordinary', data.length, () => handle(frame, handler));
     },
     closed: release,
   };

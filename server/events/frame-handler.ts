@@ -4,7 +4,7 @@ import { ServiceError, type ErrorDetail } from '#server/errors/service-error.ts'
 import type { StreamPosition } from './frame.ts';
 
 /**
- * Frames of one row are handled serially, rows run concurrently: keystrokes keep their order, an abort overtakes slow
+ * Frames of one lane are handled serially, lanes run concurrently: keystrokes keep their order, an abort overtakes slow
  * requests, and arming a watch does not delay typing.
  */
 export type FrameLane = 'terminal' | 'control' | 'ordinary';
@@ -58,7 +58,7 @@ export interface Companion {
 
 export interface FrameHandler {
   readonly type: string;
-  readonly row: FrameLane;
+  readonly lane: FrameLane;
   /** The reply may be long, so the frame waits until the socket is below its high-water mark. */
   readonly atLength: boolean;
   /** Payload of a refusing ack, unless the frame's payload is invalid or the error has one. */
@@ -77,7 +77,7 @@ interface Declaration<P, A, R> {
 
 interface Handling<P, A, R> {
   /** Default: `ordinary`. */
-  row?: FrameLane;
+  lane?: FrameLane;
   atLength?: boolean;
   /** Payload of a refusing ack, where it is always the same. */
   refusal?: R;
@@ -94,11 +94,11 @@ export function invalidPayload(details: ErrorDetail[]): ServiceError {
 /** Creates the handler of a declared frame; the payload is validated before `handle` runs. */
 export function defineFrame<P, A = void, R extends object = object>(
   { type, payload }: Declaration<P, A, R>,
-  { row = 'ordinary', atLength = false, refusal, handle }: Handling<P, A, R>,
+  { lane = 'ordinary', atLength = false, refusal, handle }: Handling<P, A, R>,
 ): FrameHandler {
   return {
     type,
-    row,
+    lane,
     atLength,
     refusal,
     async answer(given, client) {

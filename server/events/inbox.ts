@@ -1,4 +1,4 @@
-/** Inbox of one connection: request frames in independent FIFO rows; the socket is paused while too many are queued. */
+/** Inbox of one connection: request frames in independent FIFO lanes; the socket is paused while too many are queued. */
 import type { FrameLane } from './frame-handler.ts';
 import type { Peer } from './peer.ts';
 
@@ -6,20 +6,20 @@ export const INBOX_FRAMES = 256;
 export const INBOX_BYTES = 1024 * 1024;
 
 export interface Inbox {
-  /** Queues a frame of `bytes` bytes in its row; `handle` runs after the frames before it and must not reject. */
-  push(row: FrameLane, bytes: number, handle: () => Promise<void>): void;
+  /** Queues a frame of `bytes` bytes in its lane; `handle` runs after the frames before it and must not reject. */
+  push(lane: FrameLane, bytes: number, handle: () => Promise<void>): void;
   /** Drops the queued frames; running handlers continue. */
   close(): void;
 }
 
-interface Row {
+interface Lane {
   frames: { bytes: number; handle(): Promise<void> }[];
   running: boolean;
 }
 
 /** Creates the inbox of a peer. */
 export function createInbox(peer: Peer): Inbox {
-  const rows: Record<FrameLane, Row> = {
+  const lanes: Record<FrameLane, Lane> = {
     terminal: { frames: [], running: false },
     control: { frames: [], running: false },
     ordinary: { frames: [], running: false },
@@ -31,9 +31,9 @@ export function createInbox(peer: Peer): Inbox {
 
   const fillingUp = (share: number) => frames > INBOX_FRAMES * share || bytes > INBOX_BYTES * share;
 
-  async function run(row: Row): Promise<void> {
-    row.running = true;
-    for (let next = row.frames.shift(); next; next = row.frames.shift()) {
+  async function run(lane: Lane): Promise<void> {
+    lane.running = true;
+    for (let next = lane.frames.shift(); next; next = lane.frames.shift()) {
       frames -= 1;
       bytes -= next.bytes;
       if (paused && !fillingUp(0.5)) {
@@ -42,25 +42,25 @@ export function createInbox(peer: Peer): Inbox {
       }
       await next.handle();
     }
-    row.running = false;
+    lane.running = false;
   }
 
   return {
     push(name, size, handle) {
       if (closed) return;
-      const row = rows[name];
-      row.frames.push({ bytes: size, handle });
+      const lane = lanes[name];
+      lane.frames.push({ bytes: size, handle });
       frames += 1;
       bytes += size;
       if (!paused && fillingUp(1)) {
         paused = true;
         peer.pause();
       }
-      if (!row.running) void run(row);
+      if (!lane.running) void run(lane);
     },
     close() {
       closed = true;
-      for (const row of Object.values(rows)) row.frames = [];
+      for (const lane of Object.values(lanes)) lane.frames = [];
       frames = 0;
       bytes = 0;
     },

@@ -78,7 +78,7 @@ export function subscriptionFrames({ subscriptions, acceptsToken, onHello }: Sub
       },
     }),
     defineFrame(pingFrame, {
-      row: 'control',
+      lane: 'control',
       handle: ({ nonce = '' }, client) => client.send('answer', pongText(nonce)),
     }),
   ];

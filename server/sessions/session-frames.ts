@@ -8,7 +8,7 @@ import type { Sessions } from './sessions.ts';
 export const sessionFrames = (sessions: Pick<Sessions, 'abort'>): FrameHandler[] => [
   defineFrame(abortFrame, {
     // An abort must not wait for earlier requests.
-    row: 'control',
+    lane: 'control',
     handle: ({ session_id, prompt_id }) => sessions.abort(session_id, prompt_id),
   }),
 ];

@@ -18,7 +18,7 @@ export interface TerminalFramesDeps {
   mounted: boolean;
 }
 
-const row = 'terminal';
+const lane = 'terminal';
 
 /** Creates the handlers of the terminals' request frames. */
 export function terminalFrames({ terminals, sessions, mounted }: TerminalFramesDeps): FrameHandler[] {
@@ -32,7 +32,7 @@ export function terminalFrames({ terminals, sessions, mounted }: TerminalFramesD
 
   return [
     defineFrame(terminalAttachFrame, {
-      row,
+      lane,
       atLength: true,
       async handle(payload, client) {
         const replayed = terminals.attach(await find(payload), client, payload.since_seq);
@@ -40,14 +40,14 @@ export function terminalFrames({ terminals, sessions, mounted }: TerminalFramesD
       },
     }),
     defineFrame(terminalDetachFrame, {
-      row,
+      lane,
       async handle(payload, client) {
         terminals.detach(await find(payload), client.id);
         return { detached: true as const };
       },
     }),
     defineFrame(terminalInputFrame, {
-      row,
+      lane,
       async handle(payload) {
         const accepted = await (await find(payload)).input(payload.data);
         if (!accepted) throw invalidPayload([{ path: 'data', message: 'the program does not read its input' }]);
@@ -55,14 +55,14 @@ export function terminalFrames({ terminals, sessions, mounted }: TerminalFramesD
       },
     }),
     defineFrame(terminalResizeFrame, {
-      row,
+      lane,
       async handle(payload) {
         (await find(payload)).resize(payload.cols, payload.rows);
         return { resized: true as const };
       },
     }),
     defineFrame(terminalCloseFrame, {
-      row,
+      lane,
       async handle(payload) {
         void (await find(payload)).close();
         return { closed: true as const };

@@ -306,7 +306,7 @@ describe('frames', () => {
     const aborted: string[] = [];
     const late = defineFrame(
       { type: 'stop', payload: z.object({}) },
-      { row: 'control', handle: () => void aborted.push('stop') },
+      { lane: 'control', handle: () => void aborted.push('stop') },
     );
     const { connect } = setup({ s1: { frames: [], live: true } }, [late]);
     const { peer, say, waitFor, types } = connect();
