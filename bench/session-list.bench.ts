@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, bench, describe } from 'vitest';
 import { createLogger } from '#server/logging/log.ts';
-import { createSessionIndex, type SessionIndex } from '#server/sessions/session-index.ts';
-import type { PageQuery } from '#server/sessions/session-page.ts';
-import { indexSchema } from '#server/sessions/session-header.ts';
+import { createSessionIndex, type SessionIndex } from '#server/sessions/index/session-index.ts';
+import type { PageQuery } from '#server/sessions/index/session-page.ts';
+import { indexSchema } from '#server/sessions/index/session-header.ts';
 import { createIndexDb } from '#server/storage/index-db.ts';
 
 const SIZES = [100, 10_000];

@@ -8,7 +8,7 @@ import { workspaceIdOf } from '#server/workspaces/workspace-root.ts';
 import { startServer, temporaryDirectory, type TestServer } from '#support/server.ts';
 import { startTalk } from '#support/talk.ts';
 import { startWorld } from '#support/world.ts';
-import { writeSession } from '../unit/sessions/index-fixtures.ts';
+import { writeSession } from '../unit/sessions/index/index-fixtures.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const ROOT = '/projects/one';

@@ -7,7 +7,7 @@ import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
 import { spawnServer, temporaryDirectory, type SpawnOptions, type SpawnedServer } from '#support/server.ts';
 import { checkedBytes, readersBytes, takeLocks } from '#support/taken-locks.ts';
 import { connect, type WsClient } from '#support/ws-client.ts';
-import { indexSchema } from '#server/sessions/session-header.ts';
+import { indexSchema } from '#server/sessions/index/session-header.ts';
 
 let base: BuiltHome;
 let server: SpawnedServer;

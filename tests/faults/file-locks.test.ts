@@ -1,7 +1,7 @@
 /** The built server on a system that grants no file locks, such as a network file system without its lock service. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { indexSchema } from '#server/sessions/session-header.ts';
+import { indexSchema } from '#server/sessions/index/session-header.ts';
 import { useBuiltServer } from '#support/built-server.ts';
 import { eventually } from '#support/patience.ts';
 import { straceMissing, withFault } from './strace.ts';

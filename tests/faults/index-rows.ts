@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
 import { createLogger } from '#server/logging/log.ts';
-import { indexSchema } from '#server/sessions/session-header.ts';
+import { indexSchema } from '#server/sessions/index/session-header.ts';
 import { createIndexDb } from '#server/storage/index-db.ts';
 import type { ClientView } from './client-view.ts';
 

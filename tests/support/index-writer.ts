@@ -5,8 +5,8 @@
 import { once } from 'node:events';
 import { z } from 'zod';
 import { createLogger } from '#server/logging/log.ts';
-import { createSessionIndex } from '#server/sessions/session-index.ts';
-import { indexSchema } from '#server/sessions/session-header.ts';
+import { createSessionIndex } from '#server/sessions/index/session-index.ts';
+import { indexSchema } from '#server/sessions/index/session-header.ts';
 import { createIndexDb } from '#server/storage/index-db.ts';
 
 const [, , prefix = ''] = process.argv;

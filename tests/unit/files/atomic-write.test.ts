@@ -10,11 +10,11 @@ import {
 } from '#server/files/atomic-write.ts';
 import { systemClock } from '#server/clock.ts';
 import { createLogger } from '#server/logging/log.ts';
-import { createStateFiles } from '#server/sessions/state-files.ts';
+import { createStateFiles } from '#server/sessions/index/state-files.ts';
 import { fileDriver } from '#server/storage/file-driver.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 import { watchSyncs } from '#support/watch-syncs.ts';
-import { openIndex, sessionRow } from '../sessions/index-fixtures.ts';
+import { openIndex, sessionRow } from '../sessions/index/index-fixtures.ts';
 
 const inode = async (path: string) => (await stat(path)).ino;
 

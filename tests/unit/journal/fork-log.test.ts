@@ -21,7 +21,7 @@ import { emptyView, newHeader, readOn } from '#server/journal/view.ts';
 import { transcriptProjection } from '#server/transcript/fold.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
 import type { Session } from '#schema/session.ts';
-import { zeroUsage } from '#server/sessions/session-header.ts';
+import { zeroUsage } from '#server/sessions/index/session-header.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
 import { seeded } from '#support/random.ts';
 import { createDriver } from '#support/session-histories.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { acquireLock } from '#server/journal/lock.ts';
 import { requestMessages, readContext } from '#server/journal/projections/context.ts';
-import { foldedHeader } from '#server/sessions/session-header.ts';
+import { foldedHeader } from '#server/sessions/index/session-header.ts';
 import { isBusy } from '#server/journal/projections/activity.ts';
 import { INTERRUPTED_RESULT, settleCrash } from '#server/journal/crash-recovery.ts';
 import { leaseHolder } from '#support/lease-holder.ts';

@@ -14,7 +14,7 @@ import { eventually } from '#support/patience.ts';
 import { buildProgram, startProgram } from '#support/programs.ts';
 import { createRobbedLock } from '#support/robbed-lock.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
-import { openIndex, sessionRow } from '../sessions/index-fixtures.ts';
+import { openIndex, sessionRow } from '../sessions/index/index-fixtures.ts';
 
 /** The clock of all servers. */
 const clock = manualClock();

@@ -1,4 +1,4 @@
-import { quoted } from '#server/sessions/change-warning.ts';
+import { quoted } from '#server/sessions/live/change-warning.ts';
 import { trustSchema, workspaceParams } from '#schema/workspace.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { undoTurns } from '#server/agent/undo/undo.ts';
-import { promptText } from '#server/sessions/prompt-text.ts';
+import { promptText } from '#server/sessions/index/prompt-text.ts';
 import { messageSchema } from '#schema/message.ts';
 import { statusSchema } from '#schema/session.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';

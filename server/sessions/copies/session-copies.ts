@@ -1,0 +1,157 @@
+/**
+ * Creates sessions as copies of others. If the index row has everything that the copy's first line needs, the journal
+ * is copied without folding it; otherwise the source is folded, and the copy is loaded.
+ */
+import type { Clock } from '#server/clock.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
+import type { EventSink } from '#server/events/frame.ts';
+import type { ColdFold } from '#server/journal/cold-fold.ts';
+import { copyState } from '#server/journal/copy-state.ts';
+import type { LogState } from '#server/journal/fold.ts';
+import { forkSessionLog, forkSettledJournal } from '#server/journal/fork-log.ts';
+import { journalFiles } from '#server/journal/journal-files.ts';
+import { lockOwner } from '#server/journal/lock.ts';
+import type { SessionLog, SessionLogOptions } from '#server/journal/session-log.ts';
+import type { Slots } from '#server/async/semaphore.ts';
+import type { LeaseHolder } from '#server/storage/lease.ts';
+import type { Session } from '#schema/session.ts';
+import type { ColdFolds } from '#server/sessions/reading/cold-folds.ts';
+import { copySessionFolder } from './copy-folder.ts';
+import {
+  copiedHeader,
+  newSessionId,
+  sessionOfHeader,
+  type SessionHeader,
+  type StoredHeader,
+} from '#server/sessions/index/session-header.ts';
+import type { SessionIndex } from '#server/sessions/index/session-index.ts';
+import type { LiveSession } from '#server/sessions/live/session.ts';
+import { unfinishedPath } from '#server/sessions/index/unfinished-folders.ts';
+import { unwritable } from '#server/sessions/unwritable.ts';
+
+/** The requested copy of a session. */
+export interface WantedCopy {
+  kind: 'fork' | 'child';
+  /** Returns the copy's header, changed as requested. */
+  describe(copy: SessionHeader): SessionHeader;
+}
+
+export interface SessionCopiesDeps {
+  index: Pick<SessionIndex, 'stored' | 'upsert'>;
+  folds: Pick<ColdFolds, 'read' | 'keeps'>;
+  sink: EventSink;
+  holder: LeaseHolder;
+  slots: Slots;
+  clock: Clock;
+  directory(row: Pick<SessionHeader, 'id' | 'workspaceId'>): string;
+  logOptions(row: Pick<SessionHeader, 'id' | 'workspaceId'>): SessionLogOptions;
+  headerOf(log: SessionLog, row: SessionHeader): SessionHeader;
+  /** Returns the code of sessions, which is imported with the first session. */
+  engine(): Promise<{ activate(log: SessionLog, row: SessionHeader): LiveSession }>;
+  loaded(id: string): LiveSession | undefined;
+  /** Adds the session that `make` creates to the cache of loaded sessions. */
+  add(id: string, make: () => Promise<LiveSession>): Promise<LiveSession>;
+}
+
+/** Creates the function that copies a session; see `LiveSessions.fork`. */
+export function createSessionCopies(deps: SessionCopiesDeps) {
+  const { index, folds, sink, holder, slots, clock, directory } = deps;
+
+  /** Copies the folder to a temporary path, then calls `make`; removes both folders if that fails. */
+  async function copied<T>(source: SessionHeader, id: string, make: (stage: string) => Promise<T>): Promise<T> {
+    const dir = directory({ id, workspaceId: source.workspaceId });
+    const stage = unfinishedPath(dir);
+    try {
+      await copySessionFolder(directory(source), stage);
+      return await make(stage);
+    } catch (error) {
+      await Promise.allSettled([journalFiles.remove(stage), journalFiles.remove(dir)]);
+      throw error instanceof ServiceError ? error : unwritable(id, error);
+    }
+  }
+
+  /**
+   * Returns the stored header if it suffices for a copy: no fold is cached, the row covers the whole journal, and
+   * nothing is open in it. The copy of a session that wakes must be loaded like the original.
+   */
+  async function toldByRow(id: string): Promise<StoredHeader | undefined> {
+    const stored = deps.loaded(id) || folds.keeps(id) ? undefined : index.stored(id);
+    if (!stored?.header.settled || stored.header.wakes.length > 0) return undefined;
+    return (await journalFiles.size(directory(stored.header))) === stored.journalLength ? stored : undefined;
+  }
+
+  async function copyByRow(
+    { header: source, journalLength: end }: StoredHeader,
+    id: string,
+    { kind, describe }: WantedCopy,
+  ): Promise<Session> {
+    const row = describe(copiedHeader(undefined, source, { id, createdAt: clock.now() }));
+    const session = sessionOfHeader(row, undefined);
+    const { frames, length } = await copied(source, id, (stage) =>
+      forkSettledJournal({
+        ...deps.logOptions(row),
+        source: { dir: directory(source), sessionId: source.id, end },
+        stage,
+        kind,
+        session,
+        titleKind: row.titleKind ?? 'replaceable',
+      }),
+    );
+    index.upsert(row, length);
+    for (const frame of frames) sink.publish(frame);
+    return session;
+  }
+
+  async function copyFolded(source: SessionHeader, id: string, { kind, describe }: WantedCopy): Promise<LiveSession> {
+    const { workspaceId } = source;
+    const from = directory(source);
+    const { activate } = await deps.engine();
+    const loaded = deps.loaded(source.id);
+    await loaded?.log.refresh();
+    if (loaded) assertNoTurn(source.id, loaded.state);
+    // Records appended after this line are not copied.
+    const counts = loaded ? knownLines(loaded.log) : foldedLines(await folds.read(source.id, from));
+    let row: SessionHeader | undefined;
+    const begin = async (state: LogState) => {
+      if (!loaded && (await lockOwner(from, holder))) assertNoTurn(source.id, state);
+      row = describe(copiedHeader(state, source, { id, createdAt: clock.now() }));
+      return { session: sessionOfHeader(row, undefined), titleKind: row.titleKind ?? 'replaceable' };
+    };
+    return copied(source, id, async (stage) => {
+      const lines = { dir: from, sessionId: source.id, ...counts };
+      const options = { ...deps.logOptions({ id, workspaceId }), source: lines, stage, kind, begin };
+      const sessionLog = await slots.run(() => forkSessionLog(options));
+      const made = row ?? source;
+      index.upsert(deps.headerOf(sessionLog, made), sessionLog.length);
+      const copy = activate(sessionLog, made);
+      copy.open();
+      return copy;
+    });
+  }
+
+  return async (source: SessionHeader, wanted: WantedCopy): Promise<Session> => {
+    const id = newSessionId();
+    const stored = await toldByRow(source.id);
+    if (stored) return copyByRow(stored, id, wanted);
+    return (await deps.add(id, () => copyFolded(source, id, wanted))).view();
+  };
+}
+
+/** Returns the end of the copied part of a log's file, and its fold unless it has records that are not in the file. */
+function knownLines({ claimed, readOnly, unwritten, length, state, holdsTexts }: SessionLog) {
+  const end = claimed ? length : undefined;
+  if (readOnly || unwritten.length > 0) return { end };
+  return { end: length, known: { state: copyState(state), holdsTexts } };
+}
+
+/** Like `knownLines`, for a session that is not loaded. */
+function foldedLines({ unsettled, length, state, blobs }: ColdFold) {
+  if (unsettled || length === 0) return {};
+  return { end: length, known: { state: copyState(state), holdsTexts: blobs.holdsTexts } };
+}
+
+function assertNoTurn(id: string, { activity }: LogState): void {
+  if (activity.turns.size > 0) {
+    throw new ServiceError('session.busy', `Session "${id}" cannot be forked while a turn is running`);
+  }
+}

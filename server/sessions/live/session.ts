@@ -1,0 +1,192 @@
+/** A session that is loaded in this process: its journal, its agents, its features. */
+import { cutText } from '#server/text/truncate.ts';
+import type { UnloadReason } from '#server/agent/contract/feature.ts';
+import { newUlid } from '#server/ids.ts';
+import { idleActivity, workStatus } from '#server/journal/projections/activity.ts';
+import { readContext } from '#server/journal/projections/context.ts';
+import { event, type Draft } from '#server/journal/records.ts';
+import type { SessionLog } from '#server/journal/session-log.ts';
+import { MAIN_AGENT } from '#schema/agents.ts';
+import type { Session } from '#schema/session.ts';
+import { SETTINGS_CHANGED } from '#schema/settings-change.ts';
+import { TITLE_CHARS } from '#server/sessions/index/prompt-text.ts';
+import { changeText, ranCommand, type GuardedChange } from './change-warning.ts';
+import { sessionOfHeader, type SessionHeader } from '#server/sessions/index/session-header.ts';
+import { isAtWork, openSessionParts, type SessionParts, type SessionPartsDeps } from './session-parts.ts';
+import {
+  agentView,
+  mainView,
+  type AgentView,
+  type LiveOverlay,
+  type SessionSource,
+} from '#server/sessions/reading/session-views.ts';
+
+export interface LiveSession
+  extends SessionSource, Pick<SessionParts, 'agents' | 'approvals' | 'context' | 'transcripts'> {
+  readonly log: SessionLog;
+  /** Creates the parts now instead of at their first use, because features may have scheduled work. */
+  open(): void;
+  /** See `Sessions.warnOfChange`; the change was made after `since` (ms). */
+  warnOfChange(change: GuardedChange, since: number): Promise<void>;
+  /** Cancels every running turn. */
+  cancelTurns(): void;
+  /** Whether an operation is running or pending, so that the session must stay loaded. */
+  holds(): boolean;
+  /** Releases the transcripts unless they were opened after `time` (ms) or have followers. */
+  releaseTranscripts(time: number): void;
+  /** Whether a feature wants the idle session to stay loaded, such as for scheduled jobs. */
+  keeps(): boolean;
+  /** Called before eviction although a feature wants the session loaded; the feature records that. */
+  dropped(): Promise<void>;
+  /** The row at the time of loading. */
+  readonly loaded: SessionHeader;
+  /**
+   * Returns the present row; `stored` replaces the read of the index row, which has the members that no journal has.
+   */
+  row(stored?: SessionHeader): SessionHeader;
+  view(stored?: SessionHeader): Session;
+  readonly overlay: LiveOverlay;
+  mainView(): AgentView;
+  agentView(id: string): AgentView;
+  disabledTools(): readonly string[];
+  newPromptId(): string;
+  /** `session.meta.updated` of an accepted prompt; the first one also names an untitled session. */
+  promptAccepted(text: string): Draft[];
+  /** Stores a custom title as sent; the lock must be held. Throws `persistence.failure`. */
+  rename(title: string): void;
+  /** Cancels running operations; returns the records of the agents' closing, for the journal's last line. */
+  end(reason: UnloadReason): Promise<Draft[]>;
+}
+
+export interface LiveSessionDeps extends Omit<SessionPartsDeps, 'archived'> {
+  loaded: SessionHeader;
+  row(stored?: SessionHeader): SessionHeader;
+  /** Publishes the session's buffered stream events, which wait to be coalesced. */
+  flushEvents(): void;
+}
+
+const ends = {
+  exit: { disposed: 'closed', message: 'server stopping' },
+  archive: { disposed: 'archived', message: 'session archived' },
+  idle: { disposed: 'evicted', message: 'session unloaded' },
+} as const;
+
+/**
+ * Creates a loaded session. Its parts are created at their first use, so that a new session costs only its journal and
+ * its row.
+ */
+export function createLiveSession(deps: LiveSessionDeps): LiveSession {
+  const { log, services } = deps;
+  let made: SessionParts | undefined;
+  let ended = false;
+  const parts = () => (made ??= openSessionParts({ ...deps, archived: () => deps.row().archived }));
+  /**
+   * The parts for readers, which do not keep the session loaded: none are created after the end, as they would not be
+   * released.
+   */
+  const shown = () => (ended ? made : parts());
+
+  const activity = () => workStatus(log.state.activity, log.held);
+
+  function view(stored?: SessionHeader): Session {
+    const row = deps.row(stored);
+    const facts = activity();
+    // The index row may have the end of a turn in another process before its records are read here.
+    const over = facts.busy && !log.claimed && !row.open;
+    return sessionOfHeader(row, over ? { ...workStatus(idleActivity()), last_turn_reason: row.lastTurnReason } : facts);
+  }
+
+  return {
+    id: deps.place.id,
+    log,
+    get state() {
+      return log.state;
+    },
+    position: log.position,
+    load: log.load,
+    readMessages: log.readMessages,
+    overlay: {
+      inFlight: () => shown()?.agents.main.inFlight() ?? null,
+      warnings() {
+        const { agents, features = [] } = shown() ?? {};
+        const own = agents?.main.context.config.warnings() ?? [];
+        return [...own, ...features.flatMap((feature) => feature.warnings?.() ?? [])];
+      },
+      sections() {
+        const { features = [] } = shown() ?? {};
+        return features.flatMap((feature) => feature.snapshot?.() ?? []);
+      },
+      flushEvents: deps.flushEvents,
+    },
+    get agents() {
+      return parts().agents;
+    },
+    get approvals() {
+      return parts().approvals;
+    },
+    get transcripts() {
+      return parts().transcripts;
+    },
+    get context() {
+      return parts().context;
+    },
+    open: () => void parts(),
+    async warnOfChange(change, since) {
+      if (!made || ended || !(await ranCommand(made.context.tasks, since)) || ended) return;
+      log.attempt([event(MAIN_AGENT, 'warning', { code: SETTINGS_CHANGED, message: changeText(change) })]);
+    },
+    cancelTurns: () => made?.agents.cancelTurns(),
+    activity,
+    holds: () => log.held || (made !== undefined && isAtWork(made)),
+    releaseTranscripts: (time) => made?.transcripts.releaseUnread(time),
+    keeps: () => made !== undefined && made.features.some((feature) => feature.wantsLoaded?.() === true),
+    async dropped() {
+      for (const feature of made?.features ?? []) if (feature.wantsLoaded?.()) await feature.onEvict?.();
+    },
+    loaded: deps.loaded,
+    row: deps.row,
+    view,
+
+    mainView: () => mainView(log.state, services),
+    agentView: (agentId) => agentView(log.state, agentId, services),
+    disabledTools: () => readContext(log.state.context, MAIN_AGENT).disabledTools,
+    newPromptId: () => `msg_${newUlid()}`,
+
+    promptAccepted(text) {
+      const title = log.state.index.title === '' && text !== '' ? provisionalTitle(text) : undefined;
+      const patch = { ...(title === undefined ? {} : { title, isCustomTitle: false }), lastPrompt: text };
+      return [
+        event(
+          MAIN_AGENT,
+          'session.meta.updated',
+          { ...(title === undefined ? {} : { title }), patch },
+          title === undefined ? undefined : { titleKind: 'replaceable' },
+        ),
+      ];
+    },
+
+    rename(title) {
+      log.append([
+        event(
+          MAIN_AGENT,
+          'session.meta.updated',
+          { title, patch: { title, isCustomTitle: true } },
+          { titleKind: 'custom' },
+        ),
+      ]);
+    },
+
+    async end(reason) {
+      ended = true;
+      if (!made) return [];
+      const { agents, tasks, transcripts, features } = made;
+      const { disposed, message } = ends[reason];
+      const [drafts] = await Promise.all([agents.close(disposed, message), tasks.close(reason)]);
+      transcripts.close();
+      for (const feature of features) await feature.onUnload?.(reason);
+      return drafts;
+    },
+  };
+}
+
+const provisionalTitle = (text: string) => cutText(text, TITLE_CHARS);

@@ -1,0 +1,57 @@
+/** Determines the source that a session is read from: the loaded session, else a fold of its journal. */
+import { sessionNotFound } from '#server/errors/service-error.ts';
+import type { ColdFold } from '#server/journal/cold-fold.ts';
+import { assertNotEmptied } from '#server/journal/emptied.ts';
+import type { ColdFolds } from './cold-folds.ts';
+import type { LiveSessions } from '#server/sessions/live/live-sessions.ts';
+import type { LiveSession } from '#server/sessions/live/session.ts';
+import type { StoredHeader } from '#server/sessions/index/session-header.ts';
+import type { SessionIndex } from '#server/sessions/index/session-index.ts';
+
+export type ReadFrom = { session: LiveSession } | { fold: ColdFold; dir: string; stored: StoredHeader };
+
+export interface SessionPlaceDeps {
+  live: Pick<LiveSessions, 'get' | 'loaded' | 'directory'>;
+  folds: Pick<ColdFolds, 'read'>;
+  index: Pick<SessionIndex, 'ready' | 'stored'>;
+}
+
+/**
+ * Creates the function that returns the source with all records that were in the journal at the time of the call.
+ * Throws `session.not_found`; `internal.error` if the journal is damaged.
+ */
+export function createReadFrom({ live, folds, index }: SessionPlaceDeps): (id: string) => Promise<ReadFrom> {
+  function storedHeader(id: string): StoredHeader {
+    const stored = index.stored(id);
+    if (!stored) throw sessionNotFound(id);
+    return stored;
+  }
+
+  async function readFold(id: string): Promise<ColdFold> {
+    const { header, journalLength } = storedHeader(id);
+    const dir = live.directory(header);
+    await assertNotEmptied(dir, journalLength);
+    return folds.read(id, dir);
+  }
+
+  return async (id) => {
+    let fold: ColdFold | undefined;
+    if (!live.get(id)) {
+      await index.ready();
+      // Reading during a load would fold the journal twice.
+      await live.loaded(id);
+    }
+    if (!live.get(id)) {
+      fold = await readFold(id);
+    }
+    // The session may have been loaded or unloaded meanwhile; if it is loaded, only its process has its complete state.
+    const session = live.get(id);
+    if (session) {
+      await session.log.refresh();
+      return { session };
+    }
+    fold ??= await readFold(id);
+    const stored = storedHeader(id);
+    return { fold, dir: live.directory(stored.header), stored };
+  };
+}

@@ -1,0 +1,123 @@
+/** Submitting a prompt: the checks in their order, then the effects in theirs. */
+import { invalidField, ServiceError } from '#server/errors/service-error.ts';
+import { DEFAULT_PROFILE } from '#server/agent/profiles/built-in.ts';
+import { internal, type Draft } from '#server/journal/records.ts';
+import { MAIN_AGENT } from '#schema/agents.ts';
+import type { Agent } from '#server/agent/contract/agent.ts';
+import type { AgentChange } from '#server/agent/contract/config.ts';
+import type { Profiles } from '#server/agent/contract/profile.ts';
+import type { Caller } from '#schema/caller.ts';
+import type { Prompt, SubmitPrompt } from '#schema/prompt.ts';
+import type { ModelChecks } from '#server/models/model-checks.ts';
+import type { Uploads } from '#server/uploads/uploads.ts';
+import type { LiveSession } from '#server/sessions/live/session.ts';
+import { checkContent, checkUploads, storePromptMedia } from './prompt-content.ts';
+import { metadataText } from '#server/sessions/index/prompt-text.ts';
+
+export interface SubmitDeps {
+  use<T>(sessionId: string, work: (session: LiveSession) => Promise<T>): Promise<T>;
+  models: ModelChecks;
+  uploads: Pick<Uploads, 'find' | 'open' | 'copy'>;
+  /** The client that submits the prompt. */
+  by?: Caller | undefined;
+}
+
+/**
+ * Accepts a prompt. Resolves when its turn has started, or when it was refused or queued; does not wait for the turn's
+ * end.
+ */
+export async function submitPrompt(sessionId: string, body: SubmitPrompt, deps: SubmitDeps): Promise<Prompt> {
+  await checkUploads(body.content, deps.uploads);
+  const { prompt, starting } = await deps.use(sessionId, (session) => accept(session, body, deps));
+  // A feature's work before the turn may take minutes: it keeps the session loaded itself, so `use` does not span it.
+  return starting ? { ...prompt, status: await starting } : prompt;
+}
+
+interface Accepted {
+  prompt: Prompt;
+  starting: Promise<Prompt['status']> | undefined;
+}
+
+async function accept(session: LiveSession, body: SubmitPrompt, deps: SubmitDeps): Promise<Accepted> {
+  checkSkills(body);
+  await checkContent(body.content, session.log.dir);
+  return session.agents.use(body.agent_id ?? MAIN_AGENT, (agent) => acceptFor(agent, session, body, deps));
+}
+
+async function acceptFor(
+  agent: Agent,
+  session: LiveSession,
+  body: SubmitPrompt,
+  { models, uploads, by }: SubmitDeps,
+): Promise<Accepted> {
+  const promptId = body.prompt_id ?? session.newPromptId();
+  agent.queue.reserve(promptId);
+  try {
+    const facts = session.agentView(agent.id);
+    await models.assertReady(body.model ?? facts.model);
+    const { services } = session.context;
+    const binds = body.profile !== undefined || facts.profile === undefined;
+    const { profiles } = binds
+      ? await services.lookAtProfiles(session.context)
+      : { profiles: services.profiles(session.context) };
+    const change = overrides(body, facts, profiles, models);
+    await session.log.claim();
+    const place = { uploads, images: services.images, sessionDir: session.log.dir };
+    const { content, ...journaled } = await storePromptMedia(body.content, place);
+    const title = metadataText(content);
+    const input = { content, ...(await session.log.store(journaled)) };
+    await agent.context.config.change({ ...change, by });
+    const head = [...toolList(session, body.disabled_tools), ...session.promptAccepted(title)];
+    const prompt = agent.submit({ id: promptId, input, createdAt: session.context.clock.now() }, head);
+    return { prompt, starting: agent.starting(promptId) };
+  } finally {
+    agent.queue.release(promptId);
+  }
+}
+
+function checkSkills(body: SubmitPrompt): void {
+  const [skill] = body.skills ?? [];
+  if (!skill) return;
+  if (body.prompt_id !== undefined) throw invalidField('prompt_id', 'prompt_id cannot be combined with skills');
+  throw new ServiceError('skill.not_found', `Skill "${skill.name}" was not found`);
+}
+
+/**
+ * Validates and returns the changes of the agent that the body requests; an unbound agent gets the default profile and
+ * model.
+ */
+function overrides(
+  body: SubmitPrompt,
+  facts: { model: string | undefined; profile: string | undefined },
+  profiles: Profiles,
+  models: ModelChecks,
+): AgentChange {
+  const change: AgentChange = {};
+  const named = body.profile === undefined ? undefined : profiles.get(body.profile);
+  if (body.profile !== undefined && !named) {
+    const available = [...profiles.keys()].join(', ');
+    throw invalidField('profile', `Unknown agent profile: "${body.profile}". Available profiles: ${available}`);
+  }
+  if (named && facts.profile !== undefined && named.name !== facts.profile) {
+    throw invalidField(
+      'profile',
+      `agent is already bound to profile "${facts.profile}"; cannot switch to "${named.name}" in this session`,
+    );
+  }
+  const model = body.model ?? (facts.model === undefined ? models.defaultModel() : undefined);
+  if (facts.profile === undefined) change.profile = named ?? profiles.get(DEFAULT_PROFILE);
+  if (model !== undefined) change.model = model;
+  const alias = model ?? facts.model;
+  if (body.thinking !== undefined && alias !== undefined) {
+    models.assertEffort(alias, body.thinking);
+    change.thinking = body.thinking;
+  }
+  if (body.permission_mode) change.permission = body.permission_mode;
+  return change;
+}
+
+function toolList(session: LiveSession, disabled: string[] | undefined): Draft[] {
+  if (disabled === undefined) return [];
+  const same = JSON.stringify(disabled) === JSON.stringify(session.disabledTools());
+  return same ? [] : [internal(MAIN_AGENT, 'session.tools', { disabled })];
+}
