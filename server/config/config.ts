@@ -14,6 +14,7 @@ import { followLinks } from '#server/files/atomic-write.ts';
 import { errorCode } from '#server/errors/errno.ts';
 import type { Clock } from '#server/clock.ts';
 import { createSharedRun } from '#server/async/coalesce.ts';
+import { createSerialQueue } from '#server/async/keyed-queue.ts';
 import type { ChangeLock } from '#server/storage/change-lock.ts';
 import { createChangeWindow } from './changes.ts';
 import { CONFIG_FILE, type ConfigWriter } from './config-writer.ts';
@@ -141,7 +142,7 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
   /** The reason while the file cannot be read; it is not written then. */
   let blocked: string | undefined;
   let warned: ConfigWarning[] = [];
-  let queue: Promise<unknown> = Promise.resolve();
+  const queue = createSerialQueue();
   /** Stamp of the file that `state` was read from. */
   let read: Stamp | undefined;
 
@@ -170,13 +171,6 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
   }
   const effective = () => layers().config;
   const publicView = () => publicConfig(effective(), state.document);
-
-  function exclusively<Result>(run: () => Promise<Result>): Promise<Result> {
-    const result = queue.then(run);
-    // A failure is reported to its caller; the next run starts regardless.
-    queue = result.catch(() => undefined);
-    return result;
-  }
 
   /**
    * Reads the file into memory unless its stamp is unchanged, and sets `blocked` if that fails. Returns whether it was
@@ -228,7 +222,7 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
   );
 
   const reload = createSharedRun(() =>
-    exclusively(async () => {
+    queue.run(async () => {
       if (!(await load())) return;
       tellWarnings();
       window.look();
@@ -292,7 +286,7 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
     modelVariables: () => layers().model,
     async patch(body, by) {
       try {
-        await exclusively(() => write(({ document }) => patchDocument(document, body, { env: env(), memory }), by));
+        await queue.run(() => write(({ document }) => patchDocument(document, body, { env: env(), memory }), by));
       } catch (error) {
         if (error instanceof ServiceError && error.name === 'persistence.failure')
           throw new ServiceError('validation.failed', error.message, { cause: error });
@@ -301,7 +295,7 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
       return publicView();
     },
     update: (change, by) =>
-      exclusively(async () => {
+      queue.run(async () => {
         let outcome: { result: ReturnType<typeof change> } | undefined;
         await write(({ document: before, stored }) => {
           const document = toTable(before);
@@ -333,7 +327,7 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
       changedListeners.clear();
       seenListeners.clear();
       warningListeners.clear();
-      await queue;
+      await queue.settled();
     },
   };
 }

@@ -1,4 +1,5 @@
 /** Fits images into the limits of model requests. */
+import { createSerialQueue } from '#server/async/keyed-queue.ts';
 import { sniffImage } from '#server/files/media-types.ts';
 import { decode, DECODE_BYTES, DECODE_PIXELS, readHeader, type Region, type Size } from './decoder.ts';
 import { climbDown, cutRegion, wholeImage, type Picture } from './ladder.ts';
@@ -100,12 +101,7 @@ const unfit: Record<Obstacle, string> = {
 /** Creates the image service; the library is loaded with the first image. */
 export function createImages({ settings }: { settings(): ImageSettings }): Images {
   /** Serial queue: at most one image is in memory, while other work continues. */
-  let last: Promise<unknown> = Promise.resolve();
-  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const turn = last.then(work);
-    last = turn.catch(() => undefined);
-    return turn;
-  }
+  const queue = createSerialQueue();
 
   const maxEdge = () => settings().maxEdgePx ?? MAX_EDGE_PX;
 
@@ -151,8 +147,8 @@ export function createImages({ settings }: { settings(): ImageSettings }): Image
 
   return {
     readByteBudget: () => settings().readByteBudget ?? READ_BYTE_BUDGET,
-    fit: (load, maxBytes = IMAGE_MAX_BYTES) => inTurn(async () => fitNow(await load(), maxBytes)),
-    look: (load) => inTurn(async () => look(await load())),
-    crop: (load, region, { exact = false } = {}) => inTurn(async () => cropNow(await load(), region, exact)),
+    fit: (load, maxBytes = IMAGE_MAX_BYTES) => queue.run(async () => fitNow(await load(), maxBytes)),
+    look: (load) => queue.run(async () => look(await load())),
+    crop: (load, region, { exact = false } = {}) => queue.run(async () => cropNow(await load(), region, exact)),
   };
 }

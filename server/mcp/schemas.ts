@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { z } from 'zod';
+import { createSerialQueue } from '#server/async/keyed-queue.ts';
 import { isRecord } from '#server/text/json.ts';
 import { isPlain, plainProblem, type ArgumentSchema } from './plain-schemas.ts';
 import { SCHEMA_PROGRAM } from './schema-program.ts';
@@ -51,7 +52,7 @@ export function createSchemas(): Schemas {
   const verdicts = new Map<string, string | undefined>();
   let thread: Thread | undefined;
   let idle: NodeJS.Timeout | undefined;
-  let queue: Promise<unknown> = Promise.resolve();
+  const queue = createSerialQueue();
   let closed = false;
 
   async function end(): Promise<void> {
@@ -81,11 +82,7 @@ export function createSchemas(): Schemas {
   }
 
   /** Runs tasks serially, so that the time of one is not charged to another. */
-  function run(work: Work): Promise<string | undefined> {
-    const done = queue.then(() => tried(work));
-    queue = done.catch(() => undefined);
-    return done;
-  }
+  const run = (work: Work): Promise<string | undefined> => queue.run(() => tried(work));
 
   return {
     async check(schema) {

@@ -1,6 +1,7 @@
 /** Video uploads to providers, deduplicated by file across the server processes of a home. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { createSerialQueue } from '#server/async/keyed-queue.ts';
 import type { Documents } from '#server/storage/documents.ts';
 import type { ModelClient } from './stream.ts';
 import { PROVIDER_FILE_SCHEME, type ProtocolName, type ResolvedModel } from './types.ts';
@@ -47,7 +48,7 @@ export interface VideoUploadsDeps {
 
 export function createVideoUploads({ client, documents }: VideoUploadsDeps): VideoUploads {
   /** Serializes uploads: only one video is in memory, and a waiting upload of the same file finds its id. */
-  let last: Promise<unknown> = Promise.resolve();
+  const uploads = createSerialQueue();
   const idAt = async (key: string) => (await documents.get(key, uploadSchema))?.id;
 
   async function upload(model: ResolvedModel, video: VideoFile, signal: AbortSignal): Promise<string> {
@@ -64,9 +65,7 @@ export function createVideoUploads({ client, documents }: VideoUploadsDeps): Vid
 
   return {
     async addressOf(model, video, signal) {
-      const turn = last.then(() => upload(model, video, signal));
-      last = turn.catch(() => undefined);
-      const id = await turn;
+      const id = await uploads.run(() => upload(model, video, signal));
       return { url: `${PROVIDER_FILE_SCHEME}//${id}`, id };
     },
     async knows(model, id) {

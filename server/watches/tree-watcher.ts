@@ -3,6 +3,7 @@
  * Events are debounced by a window; a change is the difference between the stored entries and the state at the window's
  * end. All updates of the tree are serialized.
  */
+import { createSerialQueue } from '#server/async/keyed-queue.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { createChangeWindow } from './changes.ts';
 import type { Change } from './changes.ts';
@@ -81,7 +82,7 @@ export function createTreeWatcher(deps: TreeWatcherDeps): TreeWatcher {
   let timer: NodeJS.Timeout | undefined;
   let present = false;
   let closed = false;
-  let last: Promise<unknown> = Promise.resolve();
+  const updates = createSerialQueue();
 
   const update = createTreeUpdate({
     tree,
@@ -90,13 +91,6 @@ export function createTreeWatcher(deps: TreeWatcherDeps): TreeWatcher {
     },
   });
   const { within, scan, reconsider } = createTreeScan({ root, tree, update, views, watch, isClosed: () => closed });
-
-  /** Serializes tasks; a failed one does not stop the next. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = last.then(work, work);
-    last = turn.catch(() => undefined);
-    return turn;
-  }
 
   function startWindow(): void {
     if (!closed) timer ??= setTimeout(() => void endWindow(), deps.windowMs());
@@ -222,7 +216,7 @@ export function createTreeWatcher(deps: TreeWatcherDeps): TreeWatcher {
 
   async function endWindow(): Promise<void> {
     timer = undefined;
-    await inTurn(catchUp);
+    await updates.run(catchUp);
     const ended = window;
     const batch = { changes: ended.list(), count: ended.count(), incomplete };
     window = createChangeWindow();
@@ -257,7 +251,7 @@ export function createTreeWatcher(deps: TreeWatcherDeps): TreeWatcher {
     () => {
       if (closed || viewNames.every((name) => !views[name])) return;
       startWindow();
-      void inTurn(() => background(() => scanRoot(true)));
+      void updates.run(() => background(() => scanRoot(true)));
     },
     system,
   );
@@ -265,10 +259,10 @@ export function createTreeWatcher(deps: TreeWatcherDeps): TreeWatcher {
 
   return {
     tree,
-    show: (name, view) => inTurn(() => show(name, view)),
-    hide: (name) => inTurn(() => conceal(name)),
+    show: (name, view) => updates.run(() => show(name, view)),
+    hide: (name) => updates.run(() => conceal(name)),
     knows: (name) => known.has(name) && !lost && tree.whole(),
-    settle: () => inTurn(catchUp),
+    settle: () => updates.run(catchUp),
     onChanges(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -278,7 +272,7 @@ export function createTreeWatcher(deps: TreeWatcherDeps): TreeWatcher {
       clearTimeout(timer);
       guard.close();
       offLoss();
-      await last;
+      await updates.settled();
       tree.leave(tree.root);
       await ending.done();
     },

@@ -4,6 +4,7 @@
  * every session immediately.
  */
 import { realpath, stat } from 'node:fs/promises';
+import { createSerialQueue } from '#server/async/keyed-queue.ts';
 import { ServiceError, invalidField } from '#server/errors/service-error.ts';
 import type { Clock } from '#server/clock.ts';
 import { directoryFault } from '#server/files/file-kind.ts';
@@ -92,7 +93,7 @@ export function createAdditionalDirs(deps: AdditionalDirsDeps): AdditionalDirs {
   const sights = new Map<string, Sight>();
   /** Directories added until the process exits, by root key. */
   const added = new Map<string, string[]>();
-  let last: Promise<unknown> = Promise.resolve();
+  const additions = createSerialQueue();
 
   async function look(root: string, before: Seen | undefined): Promise<Seen> {
     try {
@@ -228,10 +229,6 @@ export function createAdditionalDirs(deps: AdditionalDirsDeps): AdditionalDirs {
       changes.forget();
     },
     /** Serialized: each call reads the result of the previous one. */
-    add(root, path, persist) {
-      const turn = last.then(() => add(root, path, persist));
-      last = turn.catch(() => undefined);
-      return turn;
-    },
+    add: (root, path, persist) => additions.run(() => add(root, path, persist)),
   };
 }

@@ -15,6 +15,7 @@ import type { Workspace } from '#schema/workspace.ts';
 import type { ChangeLock } from '#server/storage/change-lock.ts';
 import type { Documents } from '#server/storage/documents.ts';
 import { createSharedRun } from '#server/async/coalesce.ts';
+import { createSerialQueue } from '#server/async/keyed-queue.ts';
 import { DOCUMENT, emptyRegistry, registrySchema, type Entry, type RegistryWriter } from './registry-document.ts';
 import { defaultName, normalRoot, rootKey, workspaceIdOf } from './workspace-root.ts';
 
@@ -87,26 +88,19 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
   /** `last_opened_at` by id, not yet written to the document. */
   const touches = new Map<string, string>();
   let callOff: (() => void) | undefined;
-  let last: Promise<unknown> = Promise.resolve();
-
-  /** Serializes operations; a failed one does not stop the next. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = last.then(work, work);
-    last = turn.catch(() => undefined);
-    return turn;
-  }
+  const operations = createSerialQueue();
 
   const versionNow = createSharedRun(() => documents.version(DOCUMENT));
 
   /**
-   * Like `inTurn`, with the current registry. The document's version is read while the operation is queued, and
-   * concurrent callers share one read.
+   * Queues an operation, which runs with the current registry. The document's version is read while the operation is
+   * queued, and concurrent callers share one read.
    */
   function withRegistry<T>(work: () => T | Promise<T>): Promise<T> {
     const seen = versionNow();
     // The error is reported when the operation runs.
     seen.catch(() => undefined);
-    return inTurn(async () => {
+    return operations.run(async () => {
       await load(seen);
       return work();
     });
@@ -221,7 +215,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
   function flush(): Promise<void> {
     callOff?.();
     callOff = undefined;
-    return inTurn(async () => {
+    return operations.run(async () => {
       if (touches.size > 0) await change(() => undefined);
     });
   }

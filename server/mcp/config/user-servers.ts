@@ -1,4 +1,5 @@
 /** Changes of the user's `mcp.json`. Unknown members and the other entries are preserved verbatim. */
+import { createSerialQueue } from '#server/async/keyed-queue.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { isRecord } from '#server/text/json.ts';
 import type { ChangeLock } from '#server/storage/change-lock.ts';
@@ -29,7 +30,7 @@ export interface UserServersDeps {
 /** Serializes changes across the processes of a home. An unreadable file is not overwritten: `validation.failed`. */
 export function createUserServers({ home, lock }: UserServersDeps): UserServers {
   const path = userFile(home);
-  let queue: Promise<unknown> = Promise.resolve();
+  const changes = createSerialQueue();
 
   async function apply(change: (entries: Entries) => Entries, writer: UserFileWriter): Promise<void> {
     const { document } = await readServerFile(path);
@@ -40,11 +41,8 @@ export function createUserServers({ home, lock }: UserServersDeps): UserServers 
     await writer.write(text);
   }
 
-  function edit(change: (entries: Entries) => Entries): Promise<void> {
-    const done = queue.then(() => lock.hold((writer) => apply(change, writer)));
-    queue = done.catch(() => undefined);
-    return done;
-  }
+  const edit = (change: (entries: Entries) => Entries): Promise<void> =>
+    changes.run(() => lock.hold((writer) => apply(change, writer)));
 
   const has = (entries: Entries, name: string) => entries.some(([known]) => known === name);
 

@@ -3,6 +3,7 @@
  * unreadable file the servers of its last successful read stay in effect, independently of the other files.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { createSerialQueue } from '#server/async/keyed-queue.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { McpServerConfig } from '#schema/mcp-server.ts';
@@ -59,7 +60,7 @@ export function createWorkspaceServers(deps: WorkspaceServersDeps): WorkspaceSer
   let known = new Map<string, ReadonlyMap<string, McpServerConfig>>();
   let current = NONE;
   let first: Promise<void> | undefined;
-  let queue: Promise<unknown> = Promise.resolve();
+  const reads = createSerialQueue();
   let watching: { close(): void } | undefined;
   let closed = false;
 
@@ -107,12 +108,7 @@ export function createWorkspaceServers(deps: WorkspaceServersDeps): WorkspaceSer
     );
   }
 
-  function reload(): Promise<void> {
-    const done = queue.then(renew);
-    // A failure is reported to its caller only; the queue continues.
-    queue = done.catch(() => undefined);
-    return done;
-  }
+  const reload = (): Promise<void> => reads.run(renew);
 
   function noticed(): void {
     reload().catch((error: unknown) => log.error('MCP servers could not be read anew', { root, err: error }));

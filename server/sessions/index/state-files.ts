@@ -2,6 +2,7 @@
  * Deferred writes of each session's `state.json` from its row. Members that no journal has are written immediately; those
  * derived from the journal some seconds after their last change, so that no turn waits for them.
  */
+import { createKeyedQueue } from '#server/async/keyed-queue.ts';
 import type { Clock } from '#server/clock.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { syncDirectory } from '#server/files/atomic-write.ts';
@@ -31,7 +32,8 @@ export interface StateFilesDeps {
 
 export function createStateFiles({ index, log, clock }: StateFilesDeps): StateFiles {
   const waiting = new Map<string, { dir: string; callOff: () => void }>();
-  const writing = new Map<string, Promise<void>>();
+  /** Each write starts from the row as it then is. */
+  const writes = createKeyedQueue();
 
   /**
    * Another server may write the file of an older row after this one, so each compares the revision again after
@@ -48,24 +50,13 @@ export function createStateFiles({ index, log, clock }: StateFilesDeps): StateFi
     }
   }
 
-  /** Serializes the writes of one session's file. */
-  function inTurn(id: string, work: () => Promise<void>): Promise<void> {
-    const mine = (writing.get(id) ?? Promise.resolve()).then(work, work);
-    writing.set(id, mine);
-    const forget = () => {
-      if (writing.get(id) === mine) writing.delete(id);
-    };
-    mine.then(forget, forget);
-    return mine;
-  }
-
   async function flush(id: string): Promise<void> {
     const entry = waiting.get(id);
     if (!entry) return;
     entry.callOff();
     waiting.delete(id);
     try {
-      await inTurn(id, () => writeNow(id, entry.dir));
+      await writes.run(id, () => writeNow(id, entry.dir));
     } catch (error) {
       // The journal has the same data; the next change or load writes again.
       log.error('state.json could not be written', { sessionId: id, err: error });
@@ -74,7 +65,7 @@ export function createStateFiles({ index, log, clock }: StateFilesDeps): StateFi
 
   return {
     write: (id, dir) =>
-      inTurn(id, async () => {
+      writes.run(id, async () => {
         await writeNow(id, dir);
         await syncDirectory(dir);
       }),
@@ -85,7 +76,7 @@ export function createStateFiles({ index, log, clock }: StateFilesDeps): StateFi
     flush,
     async close() {
       await Promise.all([...waiting.keys()].map(flush));
-      await Promise.allSettled(writing.values());
+      await writes.settled();
     },
   };
 }

@@ -4,6 +4,7 @@
  * arrives meanwhile loads the session again: no request sees a half-closed session.
  */
 import type { UnloadReason } from '#server/agent/contract/feature.ts';
+import { createKeyedQueue } from '#server/async/keyed-queue.ts';
 import type { Clock } from '#server/clock.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
@@ -82,21 +83,12 @@ export function createLiveCache<Item>(deps: LiveCacheDeps<Item>): LiveCache<Item
   /** Least recently used first. */
   const live = new Map<string, Entry<Item>>();
   const loading = new Map<string, Promise<Entry<Item>>>();
-  const lifecycles = new Map<string, Promise<unknown>>();
+  const lifecycles = createKeyedQueue();
+  const inTurn = lifecycles.run;
   const evictions = new Map<Entry<Item>, Promise<void>>();
   /** Number of sessions that are being loaded or created. */
   let arriving = 0;
   let closed = false;
-
-  function inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
-    const mine = (lifecycles.get(id) ?? Promise.resolve()).then(work, work);
-    lifecycles.set(id, mine);
-    const forget = () => {
-      if (lifecycles.get(id) === mine) lifecycles.delete(id);
-    };
-    mine.then(forget, forget);
-    return mine;
-  }
 
   async function enter(id: string, make: () => Promise<Item>): Promise<Entry<Item>> {
     arriving += 1;
@@ -156,7 +148,7 @@ export function createLiveCache<Item>(deps: LiveCacheDeps<Item>): LiveCache<Item
     for (const entry of live.values()) {
       if (live.size + arriving - evictions.size <= maxLive && bytes <= maxLiveBytes) return;
       // The eviction would wait for a running lifecycle operation, which may itself wait for capacity.
-      if (!isIdle(entry) || lifecycles.has(entry.id)) continue;
+      if (!isIdle(entry) || lifecycles.isBusy(entry.id)) continue;
       bytes -= deps.bytes(entry.item);
       evictions.set(
         entry,

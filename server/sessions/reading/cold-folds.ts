@@ -5,6 +5,7 @@
  */
 import { systemClock, type Clock } from '#server/clock.ts';
 import { foldJournal, type ColdFold, type FoldedJournal } from '#server/journal/cold-fold.ts';
+import { createSharedRuns } from '#server/async/coalesce.ts';
 import type { Slots } from '#server/async/semaphore.ts';
 
 const KEPT_FOLDS = 16;
@@ -43,8 +44,8 @@ export function createColdFolds(deps: ColdFoldsDeps): ColdFolds {
   /** Least recently used first. */
   const kept = new Map<string, ColdFold>();
   const expiry = new Map<string, () => void>();
-  const running = new Map<string, Promise<ColdFold>>();
-  const next = new Map<string, Promise<ColdFold>>();
+  /** By session. A call during a read needs the next one, which sees everything that was in the file at the call. */
+  const reads = createSharedRuns<ColdFold>();
 
   const bytes = () => [...kept.values()].reduce((sum, fold) => sum + fold.length, 0);
 
@@ -82,41 +83,17 @@ export function createColdFolds(deps: ColdFoldsDeps): ColdFolds {
     return fold;
   }
 
-  function start(sessionId: string, dir: string): Promise<ColdFold> {
-    const mine = slots
-      .run(() => readNow(sessionId, dir))
-      .finally(() => {
-        running.delete(sessionId);
-      });
-    running.set(sessionId, mine);
-    return mine;
-  }
-
   return {
-    read(sessionId, dir) {
-      const shared = next.get(sessionId);
-      if (shared) return shared;
-      const current = running.get(sessionId);
-      if (!current) return start(sessionId, dir);
-      // The running read may have passed the records that this call has to see, so another read follows, shared by all
-      // calls until then.
-      const again = () => {
-        next.delete(sessionId);
-        return start(sessionId, dir);
-      };
-      const mine = current.then(again, again);
-      next.set(sessionId, mine);
-      return mine;
-    },
+    read: (sessionId, dir) => reads.run(sessionId, () => slots.run(() => readNow(sessionId, dir))),
     async take(sessionId) {
-      const last = await (next.get(sessionId) ?? running.get(sessionId))?.catch(() => undefined);
+      const last = await reads.latest(sessionId)?.catch(() => undefined);
       // A fold that is too long for the cache has no other user.
       const fold = kept.get(sessionId) ?? (last && last.length > maxBytes ? last : undefined);
       if (!fold || fold.unsettled) return undefined;
       forget(sessionId);
       return fold;
     },
-    keeps: (sessionId) => kept.has(sessionId) || running.has(sessionId),
+    keeps: (sessionId) => kept.has(sessionId) || reads.latest(sessionId) !== undefined,
     kept: () => ({ folds: kept.size, bytes: bytes() }),
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createSharedRun } from '#server/async/coalesce.ts';
+import { createSharedRun, createSharedRuns } from '#server/async/coalesce.ts';
 
 /** Numbered runs that the test settles. */
 function openRuns() {
@@ -44,4 +44,54 @@ test('a failed run rejects only for its callers', async () => {
   const third = run();
   ends[2]?.('well');
   expect(await third).toBe(3);
+});
+
+test('runs of keys are coalesced by key, and the latest one of a key is the waiting one', async () => {
+  const runs = createSharedRuns<string>();
+  const ends = new Map<string, () => void>();
+  const call = (key: string, name: string) =>
+    runs.run(key, () => new Promise<string>((resolve) => ends.set(name, () => resolve(name))));
+  expect(runs.latest('a')).toBeUndefined();
+  const first = call('a', 'first');
+  expect(runs.latest('a')).toBe(first);
+  const [second, shared] = [call('a', 'second'), call('a', 'shared')];
+  expect(shared).toBe(second);
+  expect(runs.latest('a')).toBe(second);
+  const other = call('b', 'other');
+  expect([...ends.keys()]).toEqual(['first', 'other']);
+  ends.get('first')?.();
+  expect(await first).toBe('first');
+  expect([...ends.keys()]).toEqual(['first', 'other', 'second']);
+  // The second run is the current one now: its end must not drop the one that waits for it.
+  const third = call('a', 'third');
+  ends.get('second')?.();
+  expect(await shared).toBe('second');
+  expect(call('a', 'late')).not.toBe(third);
+  ends.get('third')?.();
+  expect(await third).toBe('third');
+  ends.get('late')?.();
+  ends.get('other')?.();
+  expect(await other).toBe('other');
+  await runs.latest('a');
+  expect([runs.latest('a'), runs.latest('b')]).toEqual([undefined, undefined]);
+});
+
+test('a call right after a run has ended starts a run of its own, never two at a time', async () => {
+  const runs = createSharedRuns<number>();
+  let running = 0;
+  let most = 0;
+  const work = async () => {
+    running += 1;
+    most = Math.max(most, running);
+    await Promise.resolve();
+    running -= 1;
+    return running;
+  };
+  const calls: Promise<number>[] = [];
+  for (let turn = 0; turn < 50; turn += 1) {
+    calls.push(runs.run('a', work));
+    await Promise.resolve();
+  }
+  await Promise.all(calls);
+  expect(most).toBe(1);
 });
