@@ -60,19 +60,12 @@ export default {
       to: { path: '^server/[^/]+$', circular: true },
     },
     {
-      name: 'no-circles-of-folders-of-agent',
-      comment: 'The folders of agent/ share the interfaces of contract/.',
+      name: 'no-circles-in-sessions',
+      comment: 'The folders are ordered: index, reading, live, then copies and requests.',
       scope: 'folder',
       severity: 'error',
-      from: { path: '^server/agent/[^/]+$' },
-      to: { path: '^server/agent/[^/]+$', circular: true },
-    },
-    {
-      name: 'no-circles-of-files',
-      comment: 'The contract of an agent, its session, services and features is one contract in four files.',
-      severity: 'error',
-      from: { path: '^(server|utils|routes|plugins|entry\\.ts)' },
-      to: { circular: true, via: { pathNot: '^server/agent/contract/' } },
+      from: { path: '^server/sessions/[^/]+$' },
+      to: { path: '^server/sessions/[^/]+$', circular: true },
     },
     {
       name: 'sessions-know-no-feature',

@@ -43,7 +43,7 @@ import { createProjects, type Projects } from '#server/project-files/projects.ts
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { readSessionFolder } from '#server/sessions/index/session-folder.ts';
-import { sessionFrames } from '#server/sessions/session-frames.ts';
+import { sessionFrames } from '#server/sessions/requests/conversation-actions.ts';
 import { indexSchema } from '#server/sessions/index/session-header.ts';
 import { createSessionIndex } from '#server/sessions/index/session-index.ts';
 import { quoted } from '#server/sessions/live/change-warning.ts';

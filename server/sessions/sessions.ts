@@ -1,12 +1,12 @@
 /** The operations of clients on sessions. */
 import { ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import type { AgentDefaults } from '#server/agent/contract/feature.ts';
+import { loadOnce } from '#server/async/lazy.ts';
+import { createSlots } from '#server/async/semaphore.ts';
 import type { Config } from '#server/config/config.ts';
 import type { StreamSource } from '#server/events/stream-source.ts';
 import { isMcpTool, serverOfTool } from '#server/mcp/tool-names.ts';
 import { LOCAL_RUNTIME } from '#server/runtime/local.ts';
-import { transcriptProjection } from '#server/transcript/fold.ts';
-import type { FollowedSession } from '#server/transcript/following/feed.ts';
 import { createTranscriptFollowers, type TranscriptFollowers } from '#server/transcript/following/followers.ts';
 import { projectedTypes } from '#server/transcript/following/projected.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
@@ -20,33 +20,27 @@ import type { WorkDirectory } from '#server/files/work-directory.ts';
 import type { Uploads } from '#server/uploads/uploads.ts';
 import type { Workspaces } from '#server/workspaces/workspaces.ts';
 import { quoted, recently, type GuardedChange } from './live/change-warning.ts';
-import { createColdFolds } from './reading/cold-folds.ts';
 import { createConversationActions, type ConversationActions } from './requests/conversation-actions.ts';
 import { createLiveSessions, type LiveSessions, type LiveSessionsDeps } from './live/live-sessions.ts';
+import { createSessionLoader, type SessionLoaderDeps } from './live/session-loader.ts';
 import type { WantedCopy } from './copies/session-copies.ts';
-import { createSlots } from '#server/async/semaphore.ts';
 import { listSessions, type SessionListQuery } from './requests/session-list.ts';
 import { copyChanges, type CopyRequest } from './copies/copy-changes.ts';
-import { customMetadata, newSessionId, sessionOfHeader, type SessionHeader } from './index/session-header.ts';
+import { sessionOfHeader, type SessionHeader } from './index/session-header.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
 import type { LiveSession } from './live/session.ts';
 import { runtimeOf } from './reading/session-views.ts';
 import { createSessionExport, type ExportSession } from './requests/session-export.ts';
 import { createSessionReads, type ReadSession } from './reading/session-reads.ts';
-import { newSessionDirectory } from './requests/new-directory.ts';
+import { newSessionHeader, type CreateSession } from './requests/new-session.ts';
 import { createSessionStreams } from './reading/session-streams.ts';
 import { submitPrompt } from './requests/submit-prompt.ts';
 import { updateProfile, type ProfileUpdate } from './requests/update-profile.ts';
 import { createWokenSessions } from './live/woken-sessions.ts';
 import { createSessionRecovery } from './live/session-recovery.ts';
-import { createTakeFold } from './reading/taken-folds.ts';
-import { createTranscriptReads, KEPT_TRANSCRIPTS, type ReadTranscripts } from './reading/transcript-reads.ts';
-
-export interface CreateSession {
-  workspace_id?: string | undefined;
-  metadata?: (Record<string, unknown> & { cwd?: string | undefined }) | undefined;
-  title?: string | undefined;
-}
+import { createSessionFolds } from './reading/session-folds.ts';
+import { createStateFiles } from './index/state-files.ts';
+import { createTranscriptReads, type ReadTranscripts } from './reading/transcript-reads.ts';
 
 export type ChildrenQuery = Pick<SessionListQuery, 'before_id' | 'after_id' | 'page_size' | 'busy'>;
 
@@ -58,10 +52,13 @@ const START_DELAY_MS = 100;
 /** Number of sessions that are loaded or folded concurrently. */
 const LOADS = 8;
 
-export interface SessionsDeps extends Omit<
-  LiveSessionsDeps,
-  'ensureWorkspace' | 'modeChanged' | 'slots' | 'folds' | 'takeFold' | 'transcripts' | 'loaded'
-> {
+export interface SessionsDeps
+  extends
+    Pick<
+      SessionLoaderDeps,
+      'root' | 'sink' | 'holder' | 'services' | 'features' | 'lookAtTrust' | 'flushEvents' | 'version'
+    >,
+    Pick<LiveSessionsDeps, 'index' | 'resources' | 'log' | 'clock'> {
   home: string;
   defaults: AgentDefaults;
   config: Pick<Config, 'effective'>;
@@ -150,44 +147,58 @@ export interface Sessions extends ConversationActions {
 
 /** Creates the service; loads nothing. */
 export function createSessions(deps: SessionsDeps): Sessions {
-  const { index, workspaces, clock } = deps;
+  const { home, index, workspaces, models, features, holder, version, log, clock } = deps;
   const slots = createSlots(LOADS);
-  const mapper = createMapper(deps.features);
-  const transcripts = { mapper, journals: createOpJournals() };
-  const followers = createTranscriptFollowers({
-    session(id) {
-      const session = live.get(id);
-      return session && followed(session);
-    },
-    projected: projectedTypes(deps.features),
-    clock,
-    log: deps.log,
-  });
-  const projections = deps.features.flatMap((feature) => feature.projection ?? []);
-  const folds = createColdFolds({ slots, holder: deps.holder, projections });
-  const projection = transcriptProjection(mapper);
-  const transcriptFolds = createColdFolds({
+  const mapper = createMapper(features);
+  const projections = features.flatMap((feature) => feature.projection ?? []);
+  const followers = createTranscriptFollowers({ session: (id) => live.get(id), clock, log });
+  const folds = createSessionFolds({ slots, holder, projections, mapper, clock });
+  const files = createStateFiles({ index, log, clock });
+  const loader = createSessionLoader({
+    root: deps.root,
+    index,
+    files,
+    sink: deps.sink,
+    holder,
+    services: deps.services,
+    features,
+    ensureWorkspace,
     slots,
-    holder: deps.holder,
-    projections: [...projections, projection],
-    ...KEPT_TRANSCRIPTS,
+    takeFold: folds.take,
+    transcripts: { mapper, journals: createOpJournals() },
+    modeChanged,
+    lookAtTrust: deps.lookAtTrust,
+    loaded: followers.loaded,
+    changed: (id) => live.persist(id),
+    becameReadOnly: (id) => live.abandon(id),
+    flushEvents: deps.flushEvents,
+    version,
+    log,
     clock,
   });
   const live: LiveSessions = createLiveSessions({
-    ...deps,
-    slots,
-    folds,
-    takeFold: createTakeFold({ folds, transcriptFolds, projection }),
-    transcripts,
-    loaded: (session) => followers.loaded(followed(session)),
-    ensureWorkspace,
-    modeChanged,
+    loader,
+    index,
+    files,
+    resources: deps.resources,
+    models,
+    log,
+    clock,
   });
-  const read = createSessionReads({ ...deps, live, folds });
-  const transcript = createTranscriptReads({ live, index, projection, folds: transcriptFolds });
-  const recovery = createSessionRecovery({ index, live, holder: deps.holder, log: deps.log, clock });
+  const copies = loadOnce(async () => {
+    const { createSessionCopies } = await import('./copies/session-copies.ts');
+    return createSessionCopies({ index, folds: folds.plain, sink: deps.sink, holder, slots, clock, loader, live });
+  });
+  const read = createSessionReads({ live, folds: folds.plain, index, defaults: deps.defaults, features });
+  const transcript = createTranscriptReads({
+    live,
+    folds: folds.withTranscripts,
+    index,
+    projection: folds.projection,
+  });
+  const recovery = createSessionRecovery({ index, live, holder, log, clock });
   let callOffStart = () => {};
-  const woken = createWokenSessions({ ...deps, live });
+  const woken = createWokenSessions({ index, live, features, config: deps.config, holder, log });
 
   async function ensureWorkspace(workspaceId: string, root: string): Promise<void> {
     try {
@@ -209,23 +220,8 @@ export function createSessions(deps: SessionsDeps): Sessions {
   }
 
   async function create(request: CreateSession): Promise<Session> {
-    await deps.models.assertSubagentPool();
-    const workspace = await workspaces.register(await newSessionDirectory(request, workspaces));
-    const created = clock.now();
-    const row: SessionHeader = {
-      id: newSessionId(),
-      workspaceId: workspace.id,
-      cwd: workspace.root,
-      title: request.title ?? '',
-      titleKind: request.title === undefined ? 'replaceable' : 'custom',
-      createdAt: created,
-      updatedAt: created,
-      archived: false,
-      custom: customMetadata(request.metadata ?? {}),
-      open: false,
-      settled: true,
-      wakes: [],
-    };
+    await models.assertSubagentPool();
+    const row = await newSessionHeader(request, { workspaces, clock });
     return (await live.create(row)).view(row);
   }
 
@@ -240,11 +236,13 @@ export function createSessions(deps: SessionsDeps): Sessions {
   async function copyOf(id: string, kind: WantedCopy['kind'], request: CopyRequest): Promise<Session> {
     await index.ready();
     rowOf(id);
-    await deps.models.assertSubagentPool();
+    await models.assertSubagentPool();
+    const copy = await copies();
     return live.inTurn(id, async () => {
-      const describe = (copy: SessionHeader) => ({ ...copy, ...copyChanges(kind, rowOf(id), copy, request) });
+      const describe = (header: SessionHeader) => ({ ...header, ...copyChanges(kind, rowOf(id), header, request) });
       const source = live.get(id)?.row() ?? rowOf(id);
-      return live.fork(source, { kind, describe });
+      await ensureWorkspace(source.workspaceId, source.cwd);
+      return copy(source, { kind, describe });
     });
   }
 
@@ -346,23 +344,25 @@ export function createSessions(deps: SessionsDeps): Sessions {
       }, undefined);
       return newest && live.ifLoaded(newest.id, work);
     },
-    submit: (id, body, by) => submitPrompt(id, body, { models: deps.models, uploads: deps.uploads, use: live.use, by }),
+    submit: (id, body, by) => submitPrompt(id, body, { models, uploads: deps.uploads, use: live.use, by }),
     warnOfChange,
     updateProfile: (id, body, by) =>
-      live.use(id, (session) => updateProfile(session, body, { live, models: deps.models, clock, by })),
+      live.use(id, (session) => updateProfile(session, body, { live, models, clock, by })),
     switchRuntime,
     ...createConversationActions(live),
     fork: (id, request) => copyOf(id, 'fork', request),
     createChild: (id, request) => copyOf(id, 'child', request),
     children,
     archive,
-    export: createSessionExport({ ...deps, live }),
+    export: createSessionExport({ home, version, live, index, clock }),
     restore,
     liveRow: (id) => live.get(id)?.row(),
     tools,
-    streams: createSessionStreams({ ...deps, live, rowOf }),
+    streams: createSessionStreams({ index, live, holder, rowOf }),
     followers,
-    preload: live.preload,
+    async preload() {
+      await Promise.all([loader.engine(), copies()]);
+    },
     startBackground() {
       callOffStart = clock.setTimeout(() => {
         recovery.start();
@@ -376,12 +376,3 @@ export function createSessions(deps: SessionsDeps): Sessions {
     },
   };
 }
-
-const followed = (session: LiveSession): FollowedSession => ({
-  id: session.id,
-  get transcripts() {
-    return session.transcripts;
-  },
-  load: session.log.load,
-  position: session.log.position,
-});

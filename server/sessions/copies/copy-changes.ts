@@ -1,10 +1,5 @@
 /** The title and the custom metadata of a copied session. */
-import {
-  CHILD_KIND,
-  customMetadata,
-  withoutParent,
-  type SessionHeader,
-} from '#server/sessions/index/session-header.ts';
+import { CHILD_KIND, customMetadata, withoutParent, type SessionHeader } from '../index/session-header.ts';
 
 export interface CopyRequest {
   title?: string | undefined;

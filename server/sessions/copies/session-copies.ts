@@ -11,11 +11,11 @@ import type { LogState } from '#server/journal/fold.ts';
 import { forkSessionLog, forkSettledJournal } from '#server/journal/fork-log.ts';
 import { journalFiles } from '#server/journal/journal-files.ts';
 import { lockOwner } from '#server/journal/lock.ts';
-import type { SessionLog, SessionLogOptions } from '#server/journal/session-log.ts';
+import type { SessionLog } from '#server/journal/session-log.ts';
 import type { Slots } from '#server/async/semaphore.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import type { Session } from '#schema/session.ts';
-import type { ColdFolds } from '#server/sessions/reading/cold-folds.ts';
+import type { ColdFolds } from '../reading/cold-folds.ts';
 import { copySessionFolder } from './copy-folder.ts';
 import {
   copiedHeader,
@@ -23,11 +23,12 @@ import {
   sessionOfHeader,
   type SessionHeader,
   type StoredHeader,
-} from '#server/sessions/index/session-header.ts';
-import type { SessionIndex } from '#server/sessions/index/session-index.ts';
-import type { LiveSession } from '#server/sessions/live/session.ts';
-import { unfinishedPath } from '#server/sessions/index/unfinished-folders.ts';
-import { unwritable } from '#server/sessions/unwritable.ts';
+} from '../index/session-header.ts';
+import type { SessionIndex } from '../index/session-index.ts';
+import type { LiveCache } from '../live/live-cache.ts';
+import { headerOf, unwritable, type SessionLoader } from '../live/session-loader.ts';
+import type { LiveSession } from '../live/session.ts';
+import { unfinishedPath } from '../index/unfinished-folders.ts';
 
 /** The requested copy of a session. */
 export interface WantedCopy {
@@ -43,19 +44,20 @@ export interface SessionCopiesDeps {
   holder: LeaseHolder;
   slots: Slots;
   clock: Clock;
-  directory(row: Pick<SessionHeader, 'id' | 'workspaceId'>): string;
-  logOptions(row: Pick<SessionHeader, 'id' | 'workspaceId'>): SessionLogOptions;
-  headerOf(log: SessionLog, row: SessionHeader): SessionHeader;
-  /** Returns the code of sessions, which is imported with the first session. */
-  engine(): Promise<{ activate(log: SessionLog, row: SessionHeader): LiveSession }>;
-  loaded(id: string): LiveSession | undefined;
-  /** Adds the session that `make` creates to the cache of loaded sessions. */
-  add(id: string, make: () => Promise<LiveSession>): Promise<LiveSession>;
+  loader: Pick<SessionLoader, 'directory' | 'logOptions' | 'engine'>;
+  live: Pick<LiveCache<LiveSession>, 'get' | 'add'>;
 }
 
-/** Creates the function that copies a session; see `LiveSessions.fork`. */
-export function createSessionCopies(deps: SessionCopiesDeps) {
-  const { index, folds, sink, holder, slots, clock, directory } = deps;
+/**
+ * Makes a session that begins as a copy of another; to be called in the other's turn. It is loaded where what it folds to
+ * is known or has to be. Throws `session.busy` while a turn runs there, `internal.error` of a damaged journal that it
+ * folds, `persistence.failure`.
+ */
+export type CopySession = (source: SessionHeader, wanted: WantedCopy) => Promise<Session>;
+
+export function createSessionCopies(deps: SessionCopiesDeps): CopySession {
+  const { index, folds, sink, holder, slots, clock, live } = deps;
+  const { directory, logOptions, engine } = deps.loader;
 
   /** Copies the folder to a temporary path, then calls `make`; removes both folders if that fails. */
   async function copied<T>(source: SessionHeader, id: string, make: (stage: string) => Promise<T>): Promise<T> {
@@ -75,7 +77,7 @@ export function createSessionCopies(deps: SessionCopiesDeps) {
    * nothing is open in it. The copy of a session that wakes must be loaded like the original.
    */
   async function toldByRow(id: string): Promise<StoredHeader | undefined> {
-    const stored = deps.loaded(id) || folds.keeps(id) ? undefined : index.stored(id);
+    const stored = live.get(id) || folds.keeps(id) ? undefined : index.stored(id);
     if (!stored?.header.settled || stored.header.wakes.length > 0) return undefined;
     return (await journalFiles.size(directory(stored.header))) === stored.journalLength ? stored : undefined;
   }
@@ -89,7 +91,7 @@ export function createSessionCopies(deps: SessionCopiesDeps) {
     const session = sessionOfHeader(row, undefined);
     const { frames, length } = await copied(source, id, (stage) =>
       forkSettledJournal({
-        ...deps.logOptions(row),
+        ...logOptions(row),
         source: { dir: directory(source), sessionId: source.id, end },
         stage,
         kind,
@@ -105,8 +107,8 @@ export function createSessionCopies(deps: SessionCopiesDeps) {
   async function copyFolded(source: SessionHeader, id: string, { kind, describe }: WantedCopy): Promise<LiveSession> {
     const { workspaceId } = source;
     const from = directory(source);
-    const { activate } = await deps.engine();
-    const loaded = deps.loaded(source.id);
+    const { activate } = await engine();
+    const loaded = live.get(source.id);
     await loaded?.log.refresh();
     if (loaded) assertNoTurn(source.id, loaded.state);
     // Records appended after this line are not copied.
@@ -119,21 +121,21 @@ export function createSessionCopies(deps: SessionCopiesDeps) {
     };
     return copied(source, id, async (stage) => {
       const lines = { dir: from, sessionId: source.id, ...counts };
-      const options = { ...deps.logOptions({ id, workspaceId }), source: lines, stage, kind, begin };
+      const options = { ...logOptions({ id, workspaceId }), source: lines, stage, kind, begin };
       const sessionLog = await slots.run(() => forkSessionLog(options));
       const made = row ?? source;
-      index.upsert(deps.headerOf(sessionLog, made), sessionLog.length);
+      index.upsert(headerOf(sessionLog, made), sessionLog.length);
       const copy = activate(sessionLog, made);
       copy.open();
       return copy;
     });
   }
 
-  return async (source: SessionHeader, wanted: WantedCopy): Promise<Session> => {
+  return async (source, wanted) => {
     const id = newSessionId();
     const stored = await toldByRow(source.id);
     if (stored) return copyByRow(stored, id, wanted);
-    return (await deps.add(id, () => copyFolded(source, id, wanted))).view();
+    return (await live.add(id, () => copyFolded(source, id, wanted))).view();
   };
 }
 

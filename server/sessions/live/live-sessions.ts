@@ -1,40 +1,20 @@
 /**
- * The sessions that are loaded in this process. Opens their journals, keeps their index rows and state files up to
- * date, and releases their resources when they are unloaded. The cache (`live-cache.ts`) decides which sessions are
- * loaded.
+ * The sessions that are loaded in this process: their rows and state files are kept up to date, and what they hold is
+ * released when they go. Which ones are loaded is the cache's to decide.
  */
-import { join } from 'node:path';
-import type { Feature, UnloadReason } from '#server/agent/contract/feature.ts';
+import type { UnloadReason } from '#server/agent/contract/feature.ts';
+import { createSlots } from '#server/async/semaphore.ts';
 import { createPace } from '#server/async/yield.ts';
 import type { Clock } from '#server/clock.ts';
-import { ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
-import type { EventSink } from '#server/events/frame.ts';
-import { assertNotEmptied } from '#server/journal/emptied.ts';
-import { journalFiles } from '#server/journal/journal-files.ts';
-import type { SessionLog, SessionLogOptions } from '#server/journal/session-log.ts';
-import type { Caller } from '#schema/caller.ts';
-import type { PermissionMode } from '#schema/scalars.ts';
-import type { Session } from '#schema/session.ts';
+import { sessionNotFound } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
-import type { LeaseHolder } from '#server/storage/lease.ts';
-import type { ColdFolds } from '#server/sessions/reading/cold-folds.ts';
-import { createFirstSyncs } from './first-syncs.ts';
-import type { TakeFold, TakenFold } from '#server/sessions/reading/taken-folds.ts';
+import type { ColdFields, SessionHeader } from '../index/session-header.ts';
+import type { SessionIndex } from '../index/session-index.ts';
+import type { StateFiles } from '../index/state-files.ts';
 import { createLiveCache, type LiveCache } from './live-cache.ts';
-import { loadOnce } from '#server/async/lazy.ts';
-import { createSlots, type Slots } from '#server/async/semaphore.ts';
-import type { SessionIndex } from '#server/sessions/index/session-index.ts';
-import type { WantedCopy } from '#server/sessions/copies/session-copies.ts';
-import {
-  foldedHeader,
-  sessionOfHeader,
-  type ColdFields,
-  type SessionHeader,
-} from '#server/sessions/index/session-header.ts';
-import type { LiveSession, LiveSessionDeps } from './session.ts';
-import { createStateFiles } from '#server/sessions/index/state-files.ts';
-import { reasonOf, unwritable } from '#server/sessions/unwritable.ts';
+import { headerOf, unwritable, type SessionLoader } from './session-loader.ts';
+import type { LiveSession } from './session.ts';
 
 const IDLE_CHECK_MS = 60 * 1000;
 /** How long a transcript that no client follows or reads stays in memory. */
@@ -54,45 +34,22 @@ export interface SessionResource {
 }
 
 export interface LiveSessionsDeps {
-  /** `<home>/sessions` */
-  root: string;
+  loader: SessionLoader;
   index: SessionIndex;
-  sink: EventSink;
-  /** The lease holder of this process, which acquires the sessions' locks. */
-  holder: LeaseHolder;
-  /** Returns the services of all agents; created at the first call. */
-  services(): Promise<Pick<LiveSessionDeps, 'services' | 'featureServices'>>;
-  features: readonly Feature[];
-  /** Registers the workspace of a session again if it was removed from the registry. */
-  ensureWorkspace(workspaceId: string, root: string): Promise<void>;
+  /** Closed with the set. */
+  files: StateFiles;
   resources: readonly SessionResource[];
-  slots: Slots;
-  /** The folds of sessions that are not loaded. */
-  folds: Pick<ColdFolds, 'read' | 'keeps'>;
-  takeFold: TakeFold;
   models: Pick<ModelChecks, 'assertSubagentPool'>;
-  transcripts: LiveSessionDeps['transcripts'];
-  /** See `SessionContext.modeChanged`. */
-  modeChanged(sessionId: string, mode: PermissionMode, by: Caller | undefined): void;
-  /** Called with the work directory of a session when it is loaded, before each of its turns and after it. */
-  lookAtTrust(root: string): void;
-  /** Called with each session that was loaded or created. */
-  loaded(session: LiveSession): void;
-  /** Publishes the buffered stream events of a session, which wait to be coalesced. */
-  flushEvents(sessionId: string): void;
-  version: string;
   log: Logger;
   clock: Clock;
   /** Number of loaded sessions above which opening one evicts the least recently used idle session; default: 200. */
-  maxLive?: number;
+  maxLive?: number | undefined;
   /** The same for the bytes of their journals; 256 MiB by default. */
-  maxLiveBytes?: number;
+  maxLiveBytes?: number | undefined;
 }
 
-export interface LiveSessions extends Omit<LiveCache<LiveSession>, 'add' | 'use'> {
+export interface LiveSessions extends LiveCache<LiveSession> {
   directory(row: Pick<SessionHeader, 'id' | 'workspaceId'>): string;
-  /** Imports the modules that the first session or the first copy would import otherwise. */
-  preload(): Promise<void>;
   /** Throws `validation.failed` if the session is not loaded and the models configured for subagents are unusable. */
   use: LiveCache<LiveSession>['use'];
   /** Loads the session like `use`, regardless of the configured subagent models, and does not keep it loaded. */
@@ -103,12 +60,6 @@ export interface LiveSessions extends Omit<LiveCache<LiveSession>, 'add' | 'use'
    * Writes a new session, publishes it and adds it to the cache. Throws `persistence.failure`; no files remain then.
    */
   create(row: SessionHeader): Promise<LiveSession>;
-  /**
-   * Creates a session as a copy of another; must be called within the source's `inTurn`. The copy is loaded if the
-   * source is loaded, or its fold is cached or needed. Throws `session.busy` while a turn of the source runs,
-   * `internal.error` if its journal is damaged and must be folded, `persistence.failure`.
-   */
-  fork(source: SessionHeader, wanted: WantedCopy): Promise<Session>;
   /**
    * Stores header members that no journal has, of a loaded or a cold session. Throws `persistence.failure`; nothing has
    * changed then.
@@ -121,6 +72,8 @@ export interface LiveSessions extends Omit<LiveCache<LiveSession>, 'add' | 'use'
    * `persistence.failure`.
    */
   flush(id: string): Promise<void>;
+  /** Cancels the turns of a session that became read-only, then unloads it: its next use loads it, and may write again. */
+  abandon(id: string): void;
 }
 
 /** Header members that change without the session's lock. */
@@ -128,10 +81,7 @@ export type ColdChange = ColdFields & Pick<SessionHeader, 'updatedAt'>;
 
 /** Creates the service; loads no session. */
 export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
-  const { index, log, clock } = deps;
-  const projections = deps.features.flatMap((feature) => feature.projection ?? []);
-  const files = createStateFiles({ index, log, clock });
-  const firstSyncs = createFirstSyncs({ files: journalFiles, clock, log });
+  const { loader, index, files, log, clock } = deps;
   /** A creation writes synchronously and blocks the event loop, so concurrent creations run serially, with pauses. */
   const creations = createSlots(1);
   const pace = createPace();
@@ -162,39 +112,13 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
   }
   checkIdleLater();
 
-  const directory = (row: Pick<SessionHeader, 'id' | 'workspaceId'>) => join(deps.root, row.workspaceId, row.id);
-
   function storedHeader(id: string): SessionHeader {
     const row = index.get(id);
     if (!row) throw sessionNotFound(id);
     return row;
   }
 
-  /** Returns the header as folded from the log; members that the log cannot know are those of `row`. */
-  function headerOf({ state, unwritten }: SessionLog, row: SessionHeader): SessionHeader {
-    const header = foldedHeader(state, row, row);
-    // Records that are not in the file would be missing from a copy by row.
-    return unwritten.length > 0 ? { ...header, settled: false } : header;
-  }
-
-  const logOptions = (row: Pick<SessionHeader, 'id' | 'workspaceId'>): SessionLogOptions => ({
-    dir: directory(row),
-    sessionId: row.id,
-    sink: deps.sink,
-    holder: deps.holder,
-    log,
-    clock,
-    version: deps.version,
-    onFailure: (error) => {
-      log.error('a session became read-only', { sessionId: row.id, err: error });
-      live.get(row.id)?.cancelTurns();
-      void unloadFailed(row.id);
-    },
-    projections,
-  });
-
-  /** Unloads a session that became read-only, after its turns have ended; its next use loads it and may write again. */
-  async function unloadFailed(id: string): Promise<void> {
+  async function unloadReadOnly(id: string): Promise<void> {
     try {
       await live.inTurn(id, async () => {
         if (live.get(id)?.log.readOnly) await live.unload(id, 'idle');
@@ -203,43 +127,6 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       log.error('a session that became read-only could not be unloaded', { sessionId: id, err: error });
     }
   }
-
-  /** Loads the code of sessions and their agents, which is not needed before the first session. */
-  const engine = loadOnce(async () => {
-    const [{ createLiveSession }, { createSessionLog, openSessionLog }, { createSessionCopies }, loaded] =
-      await Promise.all([
-        import('./session.ts'),
-        import('#server/journal/session-log.ts'),
-        import('#server/sessions/copies/session-copies.ts'),
-        deps.services(),
-      ]);
-    const { services, featureServices } = loaded;
-    function activate(sessionLog: SessionLog, row: SessionHeader, known?: TakenFold['transcripts']): LiveSession {
-      const { id, workspaceId, cwd } = row;
-      const dir = directory(row);
-      deps.lookAtTrust(cwd);
-      return createLiveSession({
-        place: { id, workspaceId, cwd, dir },
-        log: sessionLog,
-        services,
-        featureServices,
-        features: deps.features,
-        loaded: row,
-        transcripts: { ...deps.transcripts, known },
-        // Without the lock this log may lack another process's records; the index row is always current.
-        row: (stored = index.get(id) ?? row) => (sessionLog.claimed ? headerOf(sessionLog, stored) : stored),
-        flushEvents: () => deps.flushEvents(id),
-        clock,
-        changed() {
-          persist(id);
-          deps.lookAtTrust(cwd);
-        },
-        modeChanged: (mode, by) => deps.modeChanged(id, mode, by),
-        report: (what, error) => log.error(what, { sessionId: id, err: error }),
-      });
-    }
-    return { createSessionLog, openSessionLog, createSessionCopies, activate };
-  });
 
   function persist(id: string): void {
     const session = live.get(id);
@@ -251,45 +138,6 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     files.writeSoon(id, session.log.dir);
   }
 
-  /**
-   * Creates a session: the journal is written before the event is published, and nothing is awaited between the event
-   * and the row.
-   */
-  async function createNow(row: SessionHeader): Promise<LiveSession> {
-    const dir = directory(row);
-    const { createSessionLog, activate } = await engine();
-    try {
-      const { titleKind = 'replaceable' } = row;
-      const sessionLog = createSessionLog({
-        ...logOptions(row),
-        session: sessionOfHeader(row, undefined),
-        titleKind,
-      });
-      index.upsert(row, sessionLog.length);
-      firstSyncs.add(dir);
-      const session = activate(sessionLog, row);
-      deps.loaded(session);
-      return session;
-    } catch (error) {
-      await journalFiles.remove(dir).catch(() => undefined);
-      throw unwritable(row.id, error);
-    }
-  }
-
-  async function copy(source: SessionHeader, wanted: WantedCopy): Promise<Session> {
-    const { createSessionCopies } = await engine();
-    const make = createSessionCopies({
-      ...deps,
-      directory,
-      logOptions,
-      headerOf,
-      engine,
-      loaded: live.get,
-      add: live.add,
-    });
-    return make(source, wanted);
-  }
-
   async function patch(id: string, change: (header: SessionHeader) => Partial<ColdChange>): Promise<void> {
     const session = live.get(id);
     // The row is missing if the index file was removed.
@@ -297,7 +145,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     const before = storedHeader(id);
     try {
       index.patch(id, change);
-      await files.write(id, directory(before));
+      await files.write(id, loader.directory(before));
     } catch (error) {
       try {
         index.patch(id, () => before);
@@ -309,35 +157,8 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
   }
 
   async function load(id: string): Promise<LiveSession> {
-    await index.ready();
-    const known = await deps.takeFold(id);
-    return deps.slots.run(() => loadNow(id, known));
-  }
-
-  async function loadNow(id: string, known?: TakenFold): Promise<LiveSession> {
-    const row = storedHeader(id);
-    await deps.ensureWorkspace(row.workspaceId, row.cwd);
-    const { openSessionLog, activate } = await engine();
-    let sessionLog: SessionLog;
-    try {
-      await assertNotEmptied(directory(row), index.stored(id)?.journalLength ?? 0);
-      sessionLog = await openSessionLog(logOptions(row), known?.fold);
-    } catch (error) {
-      log.error('a session cannot be loaded', { sessionId: id, err: error });
-      if (error instanceof ServiceError) throw error;
-      throw new ServiceError('internal.error', `session ${id} cannot be loaded: ${reasonOf(error)}`, { cause: error });
-    }
-    const session = activate(sessionLog, row, known?.transcripts);
+    const session = await loader.load(id);
     unattended.delete(id);
-    session.open();
-    const folded = headerOf(sessionLog, row);
-    const indexed = index.stored(id)?.journalLength ?? 0;
-    // Either this load settled the session, or its server exited before it wrote the row.
-    if ((row.open && !folded.open) || indexed < sessionLog.length) {
-      index.upsert(folded, sessionLog.length);
-      if (sessionLog.claimed) files.writeSoon(id, sessionLog.dir);
-    }
-    deps.loaded(session);
     return session;
   }
 
@@ -386,30 +207,28 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
   };
 
   return {
-    directory,
-    async preload() {
-      await engine();
-    },
+    directory: loader.directory,
     get: live.get,
     all: live.all,
     loaded: live.loaded,
     use,
     ifLoaded: async (id, work) => (live.get(id) ? use(id, work) : undefined),
     open: (id) => refreshed(id, (session) => session),
+    add: live.add,
     create: (row) =>
       creations.run(async () => {
         if (pace.due()) await pace.rest();
-        return live.add(row.id, () => createNow(row));
+        return live.add(row.id, () => loader.create(row));
       }),
-    async fork(source, wanted) {
-      await deps.ensureWorkspace(source.workspaceId, source.cwd);
-      return copy(source, wanted);
-    },
     patch,
     persist,
     async flush(id) {
       await live.get(id)?.log.sync();
       await files.flush(id);
+    },
+    abandon(id) {
+      live.get(id)?.cancelTurns();
+      void unloadReadOnly(id);
     },
     async unload(id, reason) {
       await live.unload(id, reason);
@@ -423,7 +242,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
       await live.close();
       for (const id of unattended) await releaseResources(id, 'exit');
       unattended.clear();
-      await firstSyncs.close();
+      await loader.close();
       await files.close();
     },
   };

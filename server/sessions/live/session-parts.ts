@@ -8,6 +8,7 @@ import { createApprovals, type Approvals } from '#server/interactions/approvals.
 import { createInteractions, type Interactions } from '#server/interactions/interactions.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
 import { createTasks, type Tasks } from '#server/tasks/tasks.ts';
+import type { SessionHeader } from '../index/session-header.ts';
 import { createLiveTranscripts, type LiveTranscripts, type LiveTranscriptsDeps } from '#server/transcript/live.ts';
 import type { AgentServices } from '#server/agent/contract/services.ts';
 import type { Roster } from '#server/agent/contract/agent.ts';
@@ -31,7 +32,8 @@ export interface SessionPartsDeps extends Pick<SessionContext, 'modeChanged'> {
   clock: Clock;
   /** Dependencies of the transcripts. */
   transcripts: Pick<LiveTranscriptsDeps, 'mapper' | 'journals' | 'known'>;
-  archived(): boolean;
+  /** The session's present row. */
+  row(): SessionHeader;
   changed(): void;
   report(what: string, error: unknown): void;
 }
@@ -42,6 +44,7 @@ const SESSION_ID = /^session_[\w-]+$/;
 /** Creates the parts over an open journal; appends no record. */
 export function openSessionParts(deps: SessionPartsDeps): SessionParts {
   const { log, place, services, clock } = deps;
+  const { mapper, journals, known } = deps.transcripts;
   const interactions = createInteractions({ log, clock });
   const approvals = createApprovals(place.id, interactions, clock);
   const tasks = createTasks({
@@ -67,7 +70,7 @@ export function openSessionParts(deps: SessionPartsDeps): SessionParts {
         .all()
         .find((agent) => agent.id === agentId)
         ?.context.wake(next),
-    archived: deps.archived,
+    archived: () => deps.row().archived,
     changed: deps.changed,
     modeChanged: deps.modeChanged,
     report: deps.report,
@@ -84,7 +87,9 @@ export function openSessionParts(deps: SessionPartsDeps): SessionParts {
   const agents: Roster = createRoster(context);
   features.open(context);
   const transcripts = createLiveTranscripts({
-    ...deps.transcripts,
+    mapper,
+    journals,
+    known,
     log,
     clock,
     untold: () => agents.all().flatMap((agent) => agent.untold().map((fact) => ({ agent: agent.id, fact }))),

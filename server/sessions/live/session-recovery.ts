@@ -8,7 +8,7 @@ import type { LeaseHolder } from '#server/storage/lease.ts';
 import { lockOwner } from '#server/journal/lock.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { LiveSessions } from './live-sessions.ts';
-import type { SessionIndex } from '#server/sessions/index/session-index.ts';
+import type { SessionIndex } from '../index/session-index.ts';
 
 const EVERY_MS = 60_000;
 

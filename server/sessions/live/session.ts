@@ -9,21 +9,16 @@ import type { SessionLog } from '#server/journal/session-log.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { Session } from '#schema/session.ts';
 import { SETTINGS_CHANGED } from '#schema/settings-change.ts';
-import { TITLE_CHARS } from '#server/sessions/index/prompt-text.ts';
+import { TITLE_CHARS } from '../index/prompt-text.ts';
 import { changeText, ranCommand, type GuardedChange } from './change-warning.ts';
-import { sessionOfHeader, type SessionHeader } from '#server/sessions/index/session-header.ts';
+import { sessionOfHeader, type SessionHeader } from '../index/session-header.ts';
 import { isAtWork, openSessionParts, type SessionParts, type SessionPartsDeps } from './session-parts.ts';
-import {
-  agentView,
-  mainView,
-  type AgentView,
-  type LiveOverlay,
-  type SessionSource,
-} from '#server/sessions/reading/session-views.ts';
+import type { ReadableSession } from '../reading/session-place.ts';
+import { agentView, mainView, type AgentView, type LiveOverlay } from '../reading/session-views.ts';
 
-export interface LiveSession
-  extends SessionSource, Pick<SessionParts, 'agents' | 'approvals' | 'context' | 'transcripts'> {
+export interface LiveSession extends ReadableSession, Pick<SessionParts, 'agents' | 'approvals' | 'context'> {
   readonly log: SessionLog;
+  readonly transcripts: SessionParts['transcripts'];
   /** Creates the parts now instead of at their first use, because features may have scheduled work. */
   open(): void;
   /** See `Sessions.warnOfChange`; the change was made after `since` (ms). */
@@ -58,7 +53,7 @@ export interface LiveSession
   end(reason: UnloadReason): Promise<Draft[]>;
 }
 
-export interface LiveSessionDeps extends Omit<SessionPartsDeps, 'archived'> {
+export interface LiveSessionDeps extends SessionPartsDeps {
   loaded: SessionHeader;
   row(stored?: SessionHeader): SessionHeader;
   /** Publishes the session's buffered stream events, which wait to be coalesced. */
@@ -79,7 +74,7 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
   const { log, services } = deps;
   let made: SessionParts | undefined;
   let ended = false;
-  const parts = () => (made ??= openSessionParts({ ...deps, archived: () => deps.row().archived }));
+  const parts = () => (made ??= openSessionParts(deps));
   /**
    * The parts for readers, which do not keep the session loaded: none are created after the end, as they would not be
    * released.

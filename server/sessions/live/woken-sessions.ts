@@ -10,8 +10,8 @@ import type { LeaseHolder } from '#server/storage/lease.ts';
 import { MAX_KEPT } from './live-cache.ts';
 import type { LiveSessions } from './live-sessions.ts';
 import { createSlots } from '#server/async/semaphore.ts';
-import type { SessionHeader } from '#server/sessions/index/session-header.ts';
-import type { SessionIndex } from '#server/sessions/index/session-index.ts';
+import type { SessionHeader } from '../index/session-header.ts';
+import type { SessionIndex } from '../index/session-index.ts';
 
 const LOADS = 4;
 

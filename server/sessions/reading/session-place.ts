@@ -3,15 +3,30 @@ import { sessionNotFound } from '#server/errors/service-error.ts';
 import type { ColdFold } from '#server/journal/cold-fold.ts';
 import { assertNotEmptied } from '#server/journal/emptied.ts';
 import type { ColdFolds } from './cold-folds.ts';
-import type { LiveSessions } from '#server/sessions/live/live-sessions.ts';
-import type { LiveSession } from '#server/sessions/live/session.ts';
-import type { StoredHeader } from '#server/sessions/index/session-header.ts';
-import type { SessionIndex } from '#server/sessions/index/session-index.ts';
+import type { SessionLog } from '#server/journal/session-log.ts';
+import type { LiveTranscripts } from '#server/transcript/live.ts';
+import type { SessionHeader, StoredHeader } from '../index/session-header.ts';
+import type { SessionIndex } from '../index/session-index.ts';
+import type { SessionSource } from './session-views.ts';
 
-export type ReadFrom = { session: LiveSession } | { fold: ColdFold; dir: string; stored: StoredHeader };
+/** A loaded session, as far as reads need it. */
+export interface ReadableSession extends SessionSource {
+  readonly log: Pick<SessionLog, 'refresh' | 'load' | 'position' | 'replay'>;
+  readonly transcripts: Pick<LiveTranscripts, 'open'>;
+}
+
+/** The sessions that are loaded in this process. */
+export interface LoadedSessions {
+  get(id: string): ReadableSession | undefined;
+  /** Resolves when no load of the session is under way, whatever became of it. */
+  loaded(id: string): Promise<void>;
+  directory(row: Pick<SessionHeader, 'id' | 'workspaceId'>): string;
+}
+
+export type ReadFrom = { session: ReadableSession } | { fold: ColdFold; dir: string; stored: StoredHeader };
 
 export interface SessionPlaceDeps {
-  live: Pick<LiveSessions, 'get' | 'loaded' | 'directory'>;
+  live: LoadedSessions;
   folds: Pick<ColdFolds, 'read'>;
   index: Pick<SessionIndex, 'ready' | 'stored'>;
 }

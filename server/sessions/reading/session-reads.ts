@@ -4,7 +4,7 @@
  */
 import { readMessages } from '#server/journal/message-pages.ts';
 import { workStatus } from '#server/journal/projections/activity.ts';
-import { foldedHeader, sessionOfHeader } from '#server/sessions/index/session-header.ts';
+import { foldedHeader, sessionOfHeader } from '../index/session-header.ts';
 import { createReadFrom, type ReadFrom, type SessionPlaceDeps } from './session-place.ts';
 import {
   createSessionReader,
@@ -21,12 +21,12 @@ export type SessionReadsDeps = ViewConfiguration & SessionPlaceDeps;
  */
 export type ReadSession = (id: string) => Promise<SessionReader>;
 
-export function createSessionReads(deps: SessionReadsDeps): ReadSession {
-  const readFrom = createReadFrom(deps);
+export function createSessionReads({ live, folds, index, defaults, features }: SessionReadsDeps): ReadSession {
+  const readFrom = createReadFrom({ live, folds, index });
 
   return async (id) => {
     const from = await readFrom(id);
-    return createSessionReader('session' in from ? from.session : foldedSource(id, from), deps);
+    return createSessionReader('session' in from ? from.session : foldedSource(id, from), { defaults, features });
   };
 }
 

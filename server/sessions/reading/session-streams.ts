@@ -4,13 +4,13 @@ import type { StreamSource } from '#server/events/stream-source.ts';
 import { lockOwner } from '#server/journal/lock.ts';
 import { readPosition, replayCold } from '#server/journal/replay.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
-import type { LiveSessions } from '#server/sessions/live/live-sessions.ts';
-import type { SessionHeader } from '#server/sessions/index/session-header.ts';
-import type { SessionIndex } from '#server/sessions/index/session-index.ts';
+import type { SessionHeader } from '../index/session-header.ts';
+import type { SessionIndex } from '../index/session-index.ts';
+import type { LoadedSessions } from './session-place.ts';
 
 export interface SessionStreamsDeps {
-  index: SessionIndex;
-  live: LiveSessions;
+  index: Pick<SessionIndex, 'ready' | 'get'>;
+  live: LoadedSessions & { open(id: string): Promise<unknown> };
   holder: LeaseHolder;
   /** Throws `session.not_found`. */
   rowOf(id: string): SessionHeader;

@@ -6,18 +6,18 @@ import type { TranscriptProjection } from '#server/transcript/fold.ts';
 import type { TranscriptSource } from '#server/transcript/reads.ts';
 import { createReadFrom, type SessionPlaceDeps } from './session-place.ts';
 
-/** Limits of the cache of folds with transcripts. */
-export const KEPT_TRANSCRIPTS = { maxFolds: 4, maxBytes: 64 * 1024 * 1024, maxAgeMs: 60_000 };
-
 /**
  * Returns the transcripts of all records that were in the journal at the time of the call. Throws `session.not_found`;
  * `internal.error` if the journal is damaged.
  */
 export type ReadTranscripts = (id: string) => Promise<TranscriptSource>;
 
-export function createTranscriptReads(deps: SessionPlaceDeps & { projection: TranscriptProjection }): ReadTranscripts {
-  const { projection } = deps;
-  const readFrom = createReadFrom(deps);
+export interface TranscriptReadsDeps extends SessionPlaceDeps {
+  projection: TranscriptProjection;
+}
+
+export function createTranscriptReads({ live, folds, index, projection }: TranscriptReadsDeps): ReadTranscripts {
+  const readFrom = createReadFrom({ live, folds, index });
 
   return async (id) => {
     const from = await readFrom(id);

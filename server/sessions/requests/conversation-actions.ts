@@ -1,5 +1,4 @@
-/** Actions of clients on the running turn and on the queued prompts of a session. */
-import type { LiveSessions } from '#server/sessions/live/live-sessions.ts';
+/** What clients do with the running turn and with waiting prompts of a session, over REST and over their WebSocket. */
 
 export interface ConversationActions {
   abortTurn(id: string): Promise<{ aborted: true }>;
@@ -40,3 +39,12 @@ export function createConversationActions({ use }: Pick<LiveSessions, 'use'>): C
 
   return { abortTurn, abort, steer };
 }
+
+/** The handlers of the sessions' request frames. */
+export const sessionFrames = (actions: Pick<ConversationActions, 'abort'>): FrameHandler[] => [
+  defineFrame(abortFrame, {
+    // Nobody waits with a stop for what was asked before it.
+    row: 'control',
+    handle: ({ session_id, prompt_id }) => actions.abort(session_id, prompt_id),
+  }),
+];

@@ -9,9 +9,9 @@ import { ServiceError } from '#server/errors/service-error.ts';
 import { errorCode } from '#server/errors/errno.ts';
 import { listFiles } from '#server/files/list-files.ts';
 import { iso } from '#schema/scalars.ts';
-import type { LiveSessions } from '#server/sessions/live/live-sessions.ts';
-import type { SessionHeader } from '#server/sessions/index/session-header.ts';
-import type { SessionIndex } from '#server/sessions/index/session-index.ts';
+import type { LiveSessions } from '../live/live-sessions.ts';
+import type { SessionHeader } from '../index/session-header.ts';
+import type { SessionIndex } from '../index/session-index.ts';
 
 const WIRE_PROTOCOL_VERSION = '1.5';
 

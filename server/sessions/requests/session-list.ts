@@ -1,6 +1,6 @@
 /** `GET /sessions`: the rows of one reply. */
-import type { SessionPage, PageQuery } from '#server/sessions/index/session-page.ts';
-import type { SessionIndex } from '#server/sessions/index/session-index.ts';
+import type { SessionPage, PageQuery } from '../index/session-page.ts';
+import type { SessionIndex } from '../index/session-index.ts';
 
 /** The validated query of the endpoint. */
 export interface SessionListQuery {

@@ -10,9 +10,9 @@ import type { Caller } from '#schema/caller.ts';
 import type { Prompt, SubmitPrompt } from '#schema/prompt.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
 import type { Uploads } from '#server/uploads/uploads.ts';
-import type { LiveSession } from '#server/sessions/live/session.ts';
+import type { LiveSession } from '../live/session.ts';
 import { checkContent, checkUploads, storePromptMedia } from './prompt-content.ts';
-import { metadataText } from '#server/sessions/index/prompt-text.ts';
+import { metadataText } from '../index/prompt-text.ts';
 
 export interface SubmitDeps {
   use<T>(sessionId: string, work: (session: LiveSession) => Promise<T>): Promise<T>;

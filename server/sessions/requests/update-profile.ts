@@ -5,9 +5,9 @@ import type { Clock } from '#server/clock.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
 import type { Caller } from '#schema/caller.ts';
 import type { AgentConfigRequest, Session } from '#schema/session.ts';
-import type { LiveSessions } from '#server/sessions/live/live-sessions.ts';
-import { customMetadata } from '#server/sessions/index/session-header.ts';
-import type { LiveSession } from '#server/sessions/live/session.ts';
+import type { LiveSessions } from '../live/live-sessions.ts';
+import { customMetadata } from '../index/session-header.ts';
+import type { LiveSession } from '../live/session.ts';
 
 export interface ProfileUpdate {
   title?: string | undefined;

@@ -6,7 +6,7 @@ import { createEventBus } from '#server/events/bus.ts';
 import { createGateway } from '#server/events/gateway.ts';
 import type { EventFrame } from '#server/events/frame.ts';
 import type { PeerHandle } from '#server/events/peer.ts';
-import { sessionFrames } from '#server/sessions/session-frames.ts';
+import { sessionFrames } from '#server/sessions/requests/conversation-actions.ts';
 import { defineFrame } from '#server/events/frame-handler.ts';
 import type { FrameHandler } from '#server/events/frame-handler.ts';
 import { createLogger } from '#server/logging/log.ts';

@@ -2,43 +2,26 @@
 import { randomUUID } from 'node:crypto';
 import { appendFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { createAgentDefaults } from '#server/agent/binding/defaults.ts';
-import { createAgentServices } from '#server/agent/services.ts';
-import { createMapper } from '#server/transcript/mapper.ts';
-import { transcriptProjection, type TranscriptFold, type TranscriptProjection } from '#server/transcript/fold.ts';
-import { createOpJournals } from '#server/transcript/op-journal.ts';
-import { itemId } from '#server/transcript/reducer/state.ts';
-import type { AgentDefaults, UnloadReason } from '#server/agent/contract/feature.ts';
-import { createConfig } from '#server/config/config.ts';
-import { createConfigWriter } from '#server/config/config-writer.ts';
-import type { TaskInfo } from '#schema/events/tasks.ts';
-import type { Session } from '#schema/session.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { UnloadReason } from '#server/agent/contract/feature.ts';
+import { createSlots } from '#server/async/semaphore.ts';
 import { cronJobs } from '#server/features/cron/projection.ts';
 import { event, internal, type Draft } from '#server/journal/records.ts';
 import { createLogger } from '#server/logging/log.ts';
-import { createIdentity } from '#server/models/providers/identity.ts';
-import { createDocuments } from '#server/storage/documents.ts';
-import { createModelClient } from '#server/models/stream.ts';
-import { createVideoUploads } from '#server/models/video-uploads.ts';
-import { createChangeLock } from '#server/storage/change-lock.ts';
-import { createImages } from '#server/images/images.ts';
-import { createLocalRuntime } from '#server/runtime/local.ts';
-import { createColdFolds, type ColdFolds } from '#server/sessions/reading/cold-folds.ts';
-import { createLiveCache } from '#server/sessions/live/live-cache.ts';
-import { createSlots } from '#server/async/semaphore.ts';
-import { createLiveSessions, type LiveSessions } from '#server/sessions/live/live-sessions.ts';
-import { createReadFrom } from '#server/sessions/reading/session-place.ts';
-import { createTakeFold } from '#server/sessions/reading/taken-folds.ts';
-import { createSessionReads } from '#server/sessions/reading/session-reads.ts';
 import type { SessionIndex } from '#server/sessions/index/session-index.ts';
+import { createLiveCache } from '#server/sessions/live/live-cache.ts';
+import type { LiveSessions } from '#server/sessions/live/live-sessions.ts';
+import { createColdFolds } from '#server/sessions/reading/cold-folds.ts';
+import { createReadFrom } from '#server/sessions/reading/session-place.ts';
+import { createSessionReads } from '#server/sessions/reading/session-reads.ts';
+import type { TranscriptFold } from '#server/transcript/fold.ts';
+import { itemId } from '#server/transcript/reducer/state.ts';
+import type { TaskInfo } from '#schema/events/tasks.ts';
+import type { Session } from '#schema/session.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
 import { manualClock, type ManualClock } from '#support/manual-clock.ts';
-import { noHooks } from '#support/no-hooks.ts';
-import { noMcp } from '#support/no-mcp.ts';
-import { noWeb } from '#support/no-web.ts';
+import { openSessions, type OpenedSessions } from '#support/open-sessions.ts';
 import { eventually } from '#support/patience.ts';
-import { openProjects } from '#support/projects.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 import { openIndex, sessionRow, WORKSPACE } from '../index/index-fixtures.ts';
 
@@ -48,7 +31,7 @@ const MAX_LIVE = 3;
 let home: string;
 let live: LiveSessions;
 let index: SessionIndex;
-let defaults: AgentDefaults;
+let sessions: OpenedSessions;
 let watched: Set<string>;
 let events: string[];
 /** Sessions whose features were opened. */
@@ -56,10 +39,6 @@ let opened: string[];
 /** Directories whose trust was checked. */
 let looks: string[];
 let clock: ManualClock;
-let projection: TranscriptProjection;
-let folds: ColdFolds;
-/** Folds with transcripts. */
-let transcriptFolds: ColdFolds;
 /** Called at each load with the number of running ones. */
 let atLoad: (loading: number) => void;
 let released: (id: string, reason: UnloadReason) => Promise<void>;
@@ -69,16 +48,6 @@ beforeEach(async () => {
   looks = [];
   ({ index } = openIndex(home));
   await index.ready();
-  const log = createLogger('silent');
-  const env = () => ({});
-  const lock = createChangeLock({
-    path: join(home, 'config.toml.lock'),
-    holder: leaseHolder(),
-    writer: createConfigWriter(home),
-  });
-  const config = await createConfig({ home, env, log, clock, lock });
-  defaults = createAgentDefaults(config);
-  const client = createModelClient();
   watched = new Set();
   events = [];
   opened = [];
@@ -86,38 +55,10 @@ beforeEach(async () => {
   atLoad = () => undefined;
   released = async () => undefined;
   let loading = 0;
-  const slots = createSlots(8);
-  const mapper = createMapper([]);
-  projection = transcriptProjection(mapper);
-  folds = createColdFolds({ slots, holder: leaseHolder(), projections: [cronJobs] });
-  transcriptFolds = createColdFolds({ slots, holder: leaseHolder(), projections: [cronJobs, projection] });
-  const videos = createVideoUploads({ client, documents: createDocuments({ home }) });
-  const featureServices = { cron: { log }, hooks: noHooks, mcp: noMcp, media: { videos }, web: noWeb };
-  const services = createAgentServices({
-    additionalDirs: async () => [],
-    ignoredDirs: async () => [],
-    projects: openProjects(),
-    trusted: async () => false,
-    agentFolders: () => [],
-    runtime: createLocalRuntime(),
-    instructionsMaxAgeMs: 0,
-    clock,
+  sessions = await openSessions({
     home,
-    shell: 'sh',
-    config,
-    defaults,
-    env,
-    identity: await createIdentity({ documents: createDocuments({ home }), log }),
-    client,
-    images: createImages({ settings: () => ({}) }),
-    videos,
-    tools: [],
-    log,
-  });
-  live = createLiveSessions({
-    root: join(home, 'sessions'),
     index,
-    sink: { publish: ({ type, sessionId }) => void events.push(`${sessionId} ${type}`) },
+    clock,
     features: [
       {
         name: 'counting',
@@ -128,34 +69,18 @@ beforeEach(async () => {
       },
       { name: 'cron', projection: cronJobs },
     ],
-    loaded: () => undefined,
-    modeChanged: () => undefined,
+    publish: ({ type, sessionId }) => void events.push(`${sessionId} ${type}`),
     lookAtTrust: (root) => void looks.push(root),
-    transcripts: { mapper, journals: createOpJournals() },
-    services: async () => ({ services, featureServices }),
-    holder: leaseHolder(),
-    ensureWorkspace: async () => {
+    async ensureWorkspace() {
       loading += 1;
       atLoad(loading);
       await new Promise((resolve) => setImmediate(resolve));
       loading -= 1;
     },
-    resources: [{ holds: (id) => watched.has(id), release: (id, reason) => released(id, reason) }],
-    slots,
-    folds,
-    takeFold: createTakeFold({ folds, transcriptFolds, projection }),
-    models: { assertSubagentPool: async () => undefined },
-    flushEvents: () => undefined,
-    version: '1.0.0',
-    log,
-    clock,
+    resource: { holds: (id) => watched.has(id), release: (id, reason) => released(id, reason) },
     maxLive: MAX_LIVE,
   });
-  onTestFinished(async () => {
-    await live.close();
-    await config.close();
-    await client.close();
-  });
+  ({ live } = sessions);
 });
 
 /** Creates a session that is loaded and not used. */
@@ -694,8 +619,8 @@ describe('a load of a session that was read', () => {
 
   it('continues from the fold, and its transcripts from theirs', async () => {
     const { id, dir } = await closed();
-    const fold = await transcriptFolds.read(id, dir);
-    const transcripts = projection.of(fold.state.features);
+    const fold = await sessions.folds.withTranscripts.read(id, dir);
+    const transcripts = sessions.folds.projection.of(fold.state.features);
     const { log, transcripts: kept } = await live.open(id);
     expect(log.state).toBe(fold.state);
     expect(log.state.features.projections).toEqual([cronJobs]);
@@ -705,7 +630,7 @@ describe('a load of a session that was read', () => {
     expect(opened.fold).toBe(transcripts);
     log.append([ended(1)]);
     expect(turnsOf(opened.fold)).toEqual(['t0', 't1']);
-    expect(transcriptFolds.kept().folds).toBe(0);
+    expect(sessions.folds.withTranscripts.kept().folds).toBe(0);
 
     const state = structuredClone({ ...log.state, features: undefined, context: undefined });
     await live.inTurn(id, () => live.unload(id, 'idle'));
@@ -716,14 +641,14 @@ describe('a load of a session that was read', () => {
 
   it('waits for the fold that is being read, also for one that is not cached', async () => {
     const { id, dir } = await closed();
-    const reading = folds.read(id, dir);
+    const reading = sessions.folds.plain.read(id, dir);
     const { log } = await live.open(id);
     expect(log.state).toBe((await reading).state);
   });
 
   it('reads the records after the fold', async () => {
     const { id, dir } = await closed();
-    const { state } = await folds.read(id, dir);
+    const { state } = await sessions.folds.plain.read(id, dir);
     const line = {
       t: clock.now() + 1,
       r: [{ seq: 9, agent: 'main', type: 'session.meta.updated', title: 'Later', patch: {} }],
@@ -737,6 +662,7 @@ describe('a load of a session that was read', () => {
 
   it('a read during the load waits for it and folds nothing', async () => {
     const { id } = await closed();
+    const folds = sessions.folds.plain;
     const readFrom = createReadFrom({ live, folds, index });
     const [session, from] = await Promise.all([live.open(id), readFrom(id)]);
     expect(from).toEqual({ session });
@@ -781,7 +707,7 @@ describe('a copy of a session that was not read', () => {
   };
   const fork = (id: string) =>
     live.inTurn(id, () =>
-      live.fork(stored(id).header, { kind: 'fork', describe: (copy) => ({ ...copy, title: 'Copied' }) }),
+      sessions.copy(stored(id).header, { kind: 'fork', describe: (copy) => ({ ...copy, title: 'Copied' }) }),
     );
 
   /** The lines of a copy, with its ids and times masked. */
@@ -875,7 +801,7 @@ describe('reading', () => {
     for (const { id } of live.all()) await live.inTurn(id, () => live.unload(id, 'idle'));
     const slots = createSlots(8);
     const folds = createColdFolds({ slots, holder: leaseHolder() });
-    const read = createSessionReads({ live, folds, index, defaults, features: [] });
+    const read = createSessionReads({ live, folds, index, defaults: sessions.defaults, features: [] });
     const snapshots = async () => {
       for (const id of ids) {
         const { session, as_of_seq } = await (await read(id)).snapshot();

@@ -8,7 +8,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { features } from '#server/features/features.ts';
 import { event, internal } from '#server/journal/records.ts';
 import { createColdFolds, type ColdFolds } from '#server/sessions/reading/cold-folds.ts';
-import { KEPT_TRANSCRIPTS } from '#server/sessions/reading/transcript-reads.ts';
+import { KEPT_TRANSCRIPTS } from '#server/sessions/reading/session-folds.ts';
 import { createSlots, type Slots } from '#server/async/semaphore.ts';
 import { deadOwner, leaseHolder } from '#support/lease-holder.ts';
 import { manualClock } from '#support/manual-clock.ts';
