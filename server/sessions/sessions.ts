@@ -1,46 +1,46 @@
 /** The operations of clients on sessions. */
-import { ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import type { AgentDefaults } from '#server/agent/contract/feature.ts';
 import { loadOnce } from '#server/async/lazy.ts';
 import { createSlots } from '#server/async/semaphore.ts';
 import type { Config } from '#server/config/config.ts';
+import { ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import type { StreamSource } from '#server/events/stream-source.ts';
-import { isMcpTool, serverOfTool } from '#server/mcp/tool-names.ts';
-import { LOCAL_RUNTIME } from '#server/runtime/local.ts';
+import type { WorkDirectory } from '#server/files/work-directory.ts';
+import type { ModelChecks } from '#server/models/model-checks.ts';
 import { createTranscriptFollowers, type TranscriptFollowers } from '#server/transcript/following/followers.ts';
 import { projectedTypes } from '#server/transcript/following/projected.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
 import { createOpJournals } from '#server/transcript/op-journal.ts';
+import type { Uploads } from '#server/uploads/uploads.ts';
+import type { Workspaces } from '#server/workspaces/workspaces.ts';
 import type { Caller } from '#schema/caller.ts';
 import type { Prompt, SubmitPrompt } from '#schema/prompt.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import type { RuntimeBinding, Session } from '#schema/session.ts';
 import type { ToolDescriptor } from '#schema/tool.ts';
-import type { WorkDirectory } from '#server/files/work-directory.ts';
-import type { Uploads } from '#server/uploads/uploads.ts';
-import type { Workspaces } from '#server/workspaces/workspaces.ts';
+import { copyChanges, type CopyRequest } from './copies/copy-changes.ts';
+import type { WantedCopy } from './copies/session-copies.ts';
+import { sessionOfHeader, type SessionHeader } from './index/session-header.ts';
+import { createStateFiles } from './index/state-files.ts';
 import { quoted, recently, type GuardedChange } from './live/change-warning.ts';
-import { createConversationActions, type ConversationActions } from './requests/conversation-actions.ts';
 import { createLiveSessions, type LiveSessions, type LiveSessionsDeps } from './live/live-sessions.ts';
 import { createSessionLoader, type SessionLoaderDeps } from './live/session-loader.ts';
-import type { WantedCopy } from './copies/session-copies.ts';
-import { listSessions, type SessionListQuery } from './requests/session-list.ts';
-import { copyChanges, type CopyRequest } from './copies/copy-changes.ts';
-import { sessionOfHeader, type SessionHeader } from './index/session-header.ts';
-import type { ModelChecks } from '#server/models/model-checks.ts';
-import type { LiveSession } from './live/session.ts';
-import { runtimeOf } from './reading/session-views.ts';
-import { createSessionExport, type ExportSession } from './requests/session-export.ts';
-import { createSessionReads, type ReadSession } from './reading/session-reads.ts';
-import { newSessionHeader, type CreateSession } from './requests/new-session.ts';
-import { createSessionStreams } from './reading/session-streams.ts';
-import { submitPrompt } from './requests/submit-prompt.ts';
-import { updateProfile, type ProfileUpdate } from './requests/update-profile.ts';
-import { createWokenSessions } from './live/woken-sessions.ts';
 import { createSessionRecovery } from './live/session-recovery.ts';
+import type { LiveSession } from './live/session.ts';
+import { createWokenSessions } from './live/woken-sessions.ts';
 import { createSessionFolds } from './reading/session-folds.ts';
-import { createStateFiles } from './index/state-files.ts';
+import { createSessionReads, type ReadSession } from './reading/session-reads.ts';
+import { createSessionStreams } from './reading/session-streams.ts';
 import { createTranscriptReads, type ReadTranscripts } from './reading/transcript-reads.ts';
+import { createArchiveActions, type ArchiveActions } from './requests/archive-actions.ts';
+import { createConversationActions, type ConversationActions } from './requests/conversation-actions.ts';
+import { newSessionHeader, type CreateSession } from './requests/new-session.ts';
+import { createSessionExport, type ExportSession } from './requests/session-export.ts';
+import { listSessions, type SessionListQuery } from './requests/session-list.ts';
+import { describeTools } from './requests/session-tools.ts';
+import { submitPrompt } from './requests/submit-prompt.ts';
+import { switchRuntime } from './requests/switch-runtime.ts';
+import { updateProfile, type ProfileUpdate } from './requests/update-profile.ts';
 
 export type ChildrenQuery = Pick<SessionListQuery, 'before_id' | 'after_id' | 'page_size' | 'busy'>;
 
@@ -75,7 +75,7 @@ export interface SessionDirectory extends WorkDirectory {
   readonly workspaceId: string;
 }
 
-export interface Sessions extends ConversationActions {
+export interface Sessions extends ConversationActions, ArchiveActions {
   create(request: CreateSession): Promise<Session>;
   /** Returns the Session object; does not load the session. Throws `session.not_found`. */
   get(id: string): Promise<Session>;
@@ -120,9 +120,7 @@ export interface Sessions extends ConversationActions {
   createChild(id: string, request: CopyRequest): Promise<Session>;
   /** Lists the session's children that are not archived. Throws `session.not_found`. */
   children(id: string, query: ChildrenQuery): Promise<{ items: Session[]; has_more: boolean }>;
-  archive(id: string): Promise<{ archived: true }>;
   export: ExportSession;
-  restore(id: string): Promise<Session>;
   /** Returns the present row of a session that is loaded in this process. */
   liveRow(id: string): SessionHeader | undefined;
   /**
@@ -252,20 +250,6 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return list({ ...query, page_size, parent: id });
   }
 
-  async function switchRuntime(id: string, runtimeId: string): Promise<RuntimeBinding> {
-    return live.use(id, async (session) => {
-      const { workspace_id, runtime_id } = runtimeOf(session);
-      if (runtimeId !== LOCAL_RUNTIME) {
-        throw new ServiceError('runtime.not_found', `runtime ${runtimeId} does not exist in workspace ${workspace_id}`);
-      }
-      if (runtime_id !== runtimeId) {
-        await session.log.claim();
-        await session.agents.main.context.config.change({ runtimeId });
-      }
-      return runtimeOf(session);
-    });
-  }
-
   async function warnOfChange(change: GuardedChange): Promise<void> {
     const since = change.since ?? recently(clock.now());
     await Promise.all(live.all().map((session) => session.warnOfChange(change, since)));
@@ -276,41 +260,11 @@ export function createSessions(deps: SessionsDeps): Sessions {
     void warnOfChange({ what: `the permission mode of session ${quoted(title)} was set to ${mode}`, by });
   }
 
-  async function archive(id: string): Promise<{ archived: true }> {
-    return live.inTurn(id, async () => {
-      const row = rowOf(id);
-      if (row.archived) return { archived: true };
-      await live.patch(id, () => ({ archived: true, archivedAt: clock.now() }));
-      await live.unload(id, 'archive');
-      deps.announceArchived(id, row.workspaceId);
-      return { archived: true };
-    });
-  }
-
-  async function restore(id: string): Promise<Session> {
-    // The load is first, so that a session that cannot be loaded stays archived.
-    await live.open(id);
-    if (rowOf(id).archived)
-      await live.inTurn(id, () => live.patch(id, () => ({ archived: false, archivedAt: undefined })));
-    return live.use(id, (session) => session.view());
-  }
-
   async function tools(id: string | undefined): Promise<ToolDescriptor[]> {
     if (id === undefined) await index.ready();
     const chosen = id ?? index.newestId();
     const session = chosen === undefined ? undefined : live.get(chosen);
-    if (!session) return [];
-    return session.agents.main.tools().map(({ tool: { name, description }, active }) => {
-      const server = serverOfTool(name);
-      return {
-        name,
-        description,
-        input_schema: null,
-        source: isMcpTool(name) ? 'mcp' : 'builtin',
-        ...(server === undefined ? {} : { mcp_server_id: server }),
-        active,
-      };
-    });
+    return session ? describeTools(session) : [];
   }
 
   return {
@@ -348,14 +302,13 @@ export function createSessions(deps: SessionsDeps): Sessions {
     warnOfChange,
     updateProfile: (id, body, by) =>
       live.use(id, (session) => updateProfile(session, body, { live, models, clock, by })),
-    switchRuntime,
+    switchRuntime: (id, runtimeId) => live.use(id, (session) => switchRuntime(session, runtimeId)),
     ...createConversationActions(live),
+    ...createArchiveActions({ live, rowOf, announceArchived: deps.announceArchived, clock }),
     fork: (id, request) => copyOf(id, 'fork', request),
     createChild: (id, request) => copyOf(id, 'child', request),
     children,
-    archive,
     export: createSessionExport({ home, version, live, index, clock }),
-    restore,
     liveRow: (id) => live.get(id)?.row(),
     tools,
     streams: createSessionStreams({ index, live, holder, rowOf }),
