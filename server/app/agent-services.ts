@@ -22,9 +22,20 @@ import { builtinTools } from '#server/builtin-tools/builtin-tools.ts';
 import { createWeb } from '#server/web/web.ts';
 import type { AgentServices } from '#server/agent/contract/services.ts';
 
-export interface SessionServicesDeps extends Omit<
+export interface SessionServicesDeps extends Pick<
   AgentServicesDeps,
-  'agentFolders' | 'client' | 'images' | 'instructionsMaxAgeMs' | 'shell' | 'tools' | 'videos'
+  | 'runtime'
+  | 'clock'
+  | 'home'
+  | 'config'
+  | 'defaults'
+  | 'env'
+  | 'identity'
+  | 'additionalDirs'
+  | 'ignoredDirs'
+  | 'projects'
+  | 'trusted'
+  | 'log'
 > {
   options: Pick<AppOptions, 'instructionsMaxAgeMs' | 'network'>;
   documents: Documents;
@@ -46,7 +57,7 @@ export interface SessionServices {
 
 /** Creates the services. */
 export async function createSessionServices(deps: SessionServicesDeps): Promise<SessionServices> {
-  const { options, config, identity, documents, fetch, runtime, env, clock, log } = deps;
+  const { options, config, identity, documents, fetch, runtime, additionalDirs, env, clock, log } = deps;
   const shell = await findShell(runtime);
   const opened = createDisposers();
   const client = opened.add(createModelClient());
@@ -63,19 +74,30 @@ export async function createSessionServices(deps: SessionServicesDeps): Promise<
       fetch,
       network: options.network,
       images,
-      additionalDirs: deps.additionalDirs,
+      additionalDirs,
       log,
     }),
   );
   const services = createAgentServices({
-    ...deps,
-    agentFolders: () => [],
+    runtime,
     instructionsMaxAgeMs: options.instructionsMaxAgeMs,
+    clock,
+    home: deps.home,
+    shell,
+    config,
+    defaults: deps.defaults,
+    env,
+    identity,
     client,
     images,
-    shell,
-    tools: builtinTools(),
     videos,
+    agentFolders: () => [],
+    tools: builtinTools(),
+    additionalDirs,
+    ignoredDirs: deps.ignoredDirs,
+    projects: deps.projects,
+    trusted: deps.trusted,
+    log,
   });
   const featureServices: FeatureServices = {
     cron: { log },

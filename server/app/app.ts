@@ -133,9 +133,11 @@ export async function createApp(options: AppOptions): Promise<App> {
   }
 }
 
-const openGlobalStream = ({ holder, ...deps }: Omit<GlobalStreamDeps, 'claim'> & { holder: LeaseHolder }) =>
+const openGlobalStream = (home: string, holder: LeaseHolder, { sink, log }: Pick<GlobalStreamDeps, 'sink' | 'log'>) =>
   createGlobalStream({
-    ...deps,
+    home,
+    sink,
+    log,
     async claim(folder) {
       const taken = await acquireLease(join(folder, 'lock'), holder);
       return 'lease' in taken ? taken.lease : undefined;
@@ -180,7 +182,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   // Concurrently, because each waits for the disk repeatedly.
   const opening = [
     registered.then(opened.add),
-    registered.then(({ holder }) => openGlobalStream({ home, holder, sink: bus, log: homeLog })).then(opened.add),
+    registered.then(({ holder }) => openGlobalStream(home, holder, { sink: bus, log: homeLog })).then(opened.add),
     createConfig({
       home,
       env: options.env,

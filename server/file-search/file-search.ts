@@ -17,6 +17,7 @@ export type FileSearchDeps = KnownTreesDeps & SearchDeps;
 
 /** Creates the service, with an empty cache. */
 export function createFileSearch(deps: FileSearchDeps): FileSearch {
+  const { trees, runtime, ripgrep, timeoutMs, env, topOf, clock, log } = deps;
   let known: KnownTrees | undefined;
 
   async function find(directory: WorkDirectory, request: SearchFiles, wanted: WantedHits): Promise<FileHits> {
@@ -24,8 +25,8 @@ export function createFileSearch(deps: FileSearchDeps): FileSearch {
       import('./find-files.ts'),
       import('./known-trees.ts'),
     ]);
-    known ??= createKnownTrees(deps);
-    return findFiles(directory, request, { ...deps, ...wanted, known });
+    known ??= createKnownTrees({ trees, env, topOf, clock, log });
+    return findFiles(directory, request, { ...wanted, known, runtime, ripgrep, timeoutMs, env, topOf });
   }
 
   return {

@@ -22,9 +22,9 @@ export interface WantedHits {
 export interface SearchDeps extends Pick<KnownTreesDeps, 'env' | 'topOf'> {
   runtime: SearchRuntime;
   /** Default: the installed ripgrep; tests pass another. */
-  ripgrep?: SearchOptions['ripgrep'];
+  ripgrep?: SearchOptions['ripgrep'] | undefined;
   /** Time limit of a search; default: 10 s. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
 }
 
 export interface FindOptions extends WantedHits, SearchDeps {

@@ -13,6 +13,7 @@ import { expandConfig } from './config/expand.ts';
 import type { McpConfig } from './config/mcp-config.ts';
 import { connectServer, type McpConnection } from './connect.ts';
 import { createSchemas } from './schemas.ts';
+import { createMcpServer } from './server.ts';
 import { createWorkspaceMcp, type WorkspaceMcp } from './workspace-mcp.ts';
 
 const STARTUP_TIMEOUT_MS = 30_000;
@@ -107,17 +108,24 @@ export function createMcp(deps: McpDeps): Mcp {
   function open(root: string): WorkspaceMcp {
     return createWorkspaceMcp({
       configured: deps.configured.workspace(root),
-      schemas,
-      images: deps.images,
-      connect: (name, config, signal) => connect(name, config, root, signal),
-      toolTimeoutMs: (config) => config.toolTimeoutMs ?? settings().toolTimeoutMs ?? TOOL_TIMEOUT_MS,
-      signIn,
-      async scopeMissing(name, config, scope) {
-        const target = targetOf(name, config);
-        if (target) await auth.scopeMissing(target, scope);
-      },
+      createServer: (name, config, changed) =>
+        createMcpServer(name, config, {
+          schemas,
+          images: deps.images,
+          connect: (server, definition, signal) => connect(server, definition, root, signal),
+          toolTimeoutMs: ({ toolTimeoutMs }) => toolTimeoutMs ?? settings().toolTimeoutMs ?? TOOL_TIMEOUT_MS,
+          signIn,
+          scopeMissing,
+          changed,
+          log,
+        }),
       log,
     });
+  }
+
+  async function scopeMissing(name: string, config: McpServerConfig, scope: string): Promise<void> {
+    const target = targetOf(name, config);
+    if (target) await auth.scopeMissing(target, scope);
   }
 
   async function signIn(name: string, config: McpServerConfig, { signal, progress }: RunContext): Promise<void> {

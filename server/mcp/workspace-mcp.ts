@@ -2,8 +2,9 @@
 import type { Logger } from '#server/logging/log.ts';
 import type { IgnoredConfig } from '#server/project-files/ignored-config.ts';
 import type { McpConfigProblem, McpServerSet, WorkspaceServers } from './config/workspace-servers.ts';
-import { createMcpServer, type McpServer, type McpServerChange, type McpServerDeps } from './server.ts';
+import type { McpServer, McpServerChange, McpServerDeps } from './server.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
+import type { McpServerConfig } from '#schema/mcp-server.ts';
 
 /** Published in the order of the changes. */
 export type WorkspaceChange = McpServerChange & { server: McpServer };
@@ -28,12 +29,13 @@ export interface WorkspaceMcp {
   close(): Promise<void>;
 }
 
-export interface WorkspaceMcpDeps extends Omit<McpServerDeps, 'changed'> {
+export interface WorkspaceMcpDeps {
   configured: WorkspaceServers;
+  createServer(name: string, config: McpServerConfig, changed: McpServerDeps['changed']): McpServer;
   log: Logger;
 }
 
-export function createWorkspaceMcp({ configured, log, ...deps }: WorkspaceMcpDeps): WorkspaceMcp {
+export function createWorkspaceMcp({ configured, createServer, log }: WorkspaceMcpDeps): WorkspaceMcp {
   const servers = new Map<string, McpServer>();
   const registered = new Set<McpServer>();
   const listeners = new Set<(change: WorkspaceChange) => void>();
@@ -53,12 +55,8 @@ export function createWorkspaceMcp({ configured, log, ...deps }: WorkspaceMcpDep
     }
   }
 
-  function add(name: string, config: McpServer['config']): McpServer {
-    const server: McpServer = createMcpServer(name, config, {
-      ...deps,
-      log,
-      changed: (change) => tell({ ...change, server }),
-    });
+  function add(name: string, config: McpServerConfig): McpServer {
+    const server = createServer(name, config, (change) => tell({ ...change, server }));
     servers.set(name, server);
     return server;
   }

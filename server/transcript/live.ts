@@ -66,8 +66,9 @@ interface Opened extends OpenTranscripts {
 }
 
 /** Creates the transcripts; nothing is read before `open`. */
-export function createLiveTranscripts({ known: folded, ...deps }: LiveTranscriptsDeps): LiveTranscripts {
-  let known = folded;
+export function createLiveTranscripts(deps: LiveTranscriptsDeps): LiveTranscripts {
+  const { log, mapper, journals, untold, clock } = deps;
+  let { known } = deps;
   let opening: Promise<Opened> | undefined;
   let closed = false;
   let openedAt = 0;
@@ -78,9 +79,9 @@ export function createLiveTranscripts({ known: folded, ...deps }: LiveTranscript
 
   return {
     open() {
-      openedAt = deps.clock.now();
+      openedAt = clock.now();
       if (opening) return opening;
-      const opened: Promise<Opened> = openNow({ ...deps, known }, () => forget(opened));
+      const opened: Promise<Opened> = openNow({ log, mapper, journals, known, untold, clock }, () => forget(opened));
       opening = opened;
       known = undefined;
       opened.then(
