@@ -8,11 +8,10 @@ import type { McpServerConfig } from '#schema/mcp-server.ts';
 import { callThrough } from './calls.ts';
 import { McpConnectError, type McpConnection } from './connect.ts';
 import { discover, type Discovery } from './discovery.ts';
-import { missingScope } from './failures.ts';
+import { missingScope, requiresSignIn } from './failures.ts';
 import type { Schemas } from './schemas.ts';
 import { withSmallImages } from './small-images.ts';
 import { signInTool, toolsOf } from './server-tools.ts';
-import { requiresSignIn } from './sign-in-text.ts';
 
 export type McpStatus = 'pending' | 'connected' | 'failed' | 'needs-auth' | 'disabled' | 'removed';
 

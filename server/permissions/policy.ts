@@ -25,10 +25,8 @@ import { findServerFiles } from './server-files.ts';
 import { gitPaths } from './steps/git-paths.ts';
 import { guardedPaths } from './steps/guarded-paths.ts';
 import { autoMode, yoloMode } from './steps/modes.ts';
-import { reviews } from './steps/reviews.ts';
-import { allowRules, askRules, denyRules, rememberedRules } from './steps/rules.ts';
-import { toolClass } from './steps/tool-class.ts';
-import { unreadableCommands } from './steps/unreadable-commands.ts';
+import { allowRules, askRules, denyRules, rememberedRules, unreadableCommands } from './steps/rules.ts';
+import { reviews, toolClass } from './steps/tool-class.ts';
 
 const standardSteps = [
   { name: 'deny rules', decide: denyRules },

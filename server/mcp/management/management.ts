@@ -9,7 +9,7 @@ import { expandConfig } from '../config/expand.ts';
 import type { McpServerEntry } from '../config/layers.ts';
 import type { McpConfig } from '../config/mcp-config.ts';
 import { serverNotFound } from '../config/user-servers.ts';
-import { requiresSignIn } from '../sign-in-text.ts';
+import { requiresSignIn } from '../failures.ts';
 import type { Prober, ProbeOutcome } from './probe.ts';
 import { inspected, locatorOf, managed } from './view.ts';
 

@@ -1,4 +1,4 @@
-/** The steps of configured and remembered rules. */
+/** The steps of configured and remembered rules, and of command lines that may hide a command that a rule names. */
 import type { RememberedRule } from '#server/journal/projections/context.ts';
 import type { CommandCall } from '../command-call.ts';
 import type { Decision, PermissionCall, PermissionContext, PermissionStep } from '../decision.ts';
@@ -28,8 +28,22 @@ export const rememberedRules: PermissionStep = async (call, context) => {
 /** All allow rules together: each simple command of a line needs a rule, from any scope. */
 export const allowRules: PermissionStep = (call, context) => approval(call, context, context.rules.allow);
 
+/**
+ * While a deny or ask rule matches command lines, no mode approves an unreadable line: it needs approval, unless a
+ * person has approved this exact line for the session, and is denied in auto mode, which asks no person.
+ */
+export const unreadableCommands: PermissionStep = async ({ toolName }, context) => {
+  const { command, rules, mode } = context;
+  if (!command) return undefined;
+  const looked = [...rules.deny, ...rules.ask].some(({ args, matchesTool }) => args && matchesTool(toolName));
+  if (!looked || !(await command.reading()).unreadable) return undefined;
+  const reason = 'The command line could not be read, so the permission rules could not be applied to it.';
+  if (mode === 'auto') return { kind: 'deny', reason: `${reason} Write it in a simpler way.` };
+  return (await isRemembered(context)) ? undefined : context.ask(reason);
+};
+
 /** Whether this exact call was approved for the session. */
-export async function isRemembered(context: PermissionContext): Promise<boolean> {
+async function isRemembered(context: PermissionContext): Promise<boolean> {
   if (context.remembered.length === 0) return false;
   const mine = await context.rememberedAs();
   return mine !== undefined && (await holds(mine, context));

@@ -1,4 +1,4 @@
-/** The decision of the tool's class, after rules and modes. */
+/** What the tool itself calls for: a review by a person, and after rules and modes the decision of its class. */
 import { isInWorkspace } from '#server/runtime/path-policy.ts';
 import type { FileAccess, PermissionScope, PermissionStep } from '../decision.ts';
 import { bareRepositoryCheck } from './git-paths.ts';
@@ -13,6 +13,10 @@ async function allInside(
 }
 
 const OUTSIDE = 'The path lies outside the workspace.';
+
+/** Asks regardless of rules: only a person can answer, and no rule could be remembered for the session. */
+export const reviews: PermissionStep = ({ review }) =>
+  review ? { kind: 'ask', reason: 'The call asks people for their decision.' } : undefined;
 
 export const toolClass: PermissionStep = async ({ permission }, context) => {
   const { places } = context;

@@ -23,8 +23,7 @@ import type { Grade } from '#schema/transcript-frames.ts';
 import type { TranscriptPage } from '#schema/transcript.ts';
 import type { TranscriptBatch, TranscriptOps, TranscriptReset } from '#schema/transcript-ops.ts';
 import { applyOps } from '../reducer/apply.ts';
-import { prependItems } from '../reducer/prepend.ts';
-import { emptyTranscript, type TranscriptState } from '../reducer/state.ts';
+import { emptyTranscript, prependItems, type TranscriptState } from '../reducer/state.ts';
 
 export interface TranscriptLink {
   /** Newest turns first; oldest of the page first. */

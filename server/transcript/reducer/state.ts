@@ -98,3 +98,14 @@ export function itemId(item: StoredItem): string {
       return item.refId;
   }
 }
+
+/**
+ * Inserts the items of an older page before those of a state. Only its items are used: its entities may be older than
+ * those of the state.
+ */
+export function prependItems(state: TranscriptState, items: readonly Item[], hasMoreOlder: boolean): void {
+  const added = items.filter((item) => !state.byId.has(itemId(item)));
+  for (const item of added) state.byId.set(itemId(item), item);
+  state.items.unshift(...added);
+  state.hasMoreOlder = hasMoreOlder;
+}

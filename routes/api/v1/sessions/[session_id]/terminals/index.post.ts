@@ -1,4 +1,4 @@
-import { terminalsMounted } from '#server/terminals/mounted.ts';
+import { terminalsMounted } from '#server/terminals/terminals.ts';
 import { createTerminalSchema, terminalSchema } from '#schema/terminal.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
