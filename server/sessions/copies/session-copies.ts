@@ -49,9 +49,9 @@ export interface SessionCopiesDeps {
 }
 
 /**
- * Makes a session that begins as a copy of another; to be called in the other's turn. It is loaded where what it folds to
- * is known or has to be. Throws `session.busy` while a turn runs there, `internal.error` of a damaged journal that it
- * folds, `persistence.failure`.
+ * Creates a session that begins as a copy of another; must be called in the other's turn. The copy is loaded if the
+ * fold of the original is cached or needed. Throws `session.busy` while a turn runs there, `internal.error` for a
+ * damaged journal that it folds, `persistence.failure`.
  */
 export type CopySession = (source: SessionHeader, wanted: WantedCopy) => Promise<Session>;
 

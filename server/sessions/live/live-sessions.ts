@@ -1,6 +1,6 @@
 /**
- * The sessions that are loaded in this process: their rows and state files are kept up to date, and what they hold is
- * released when they go. Which ones are loaded is the cache's to decide.
+ * The sessions that are loaded in this process: keeps their rows and state files up to date, and releases their
+ * resources when they are unloaded. The cache decides which ones are loaded.
  */
 import type { UnloadReason } from '#server/agent/contract/feature.ts';
 import { createSlots } from '#server/async/semaphore.ts';

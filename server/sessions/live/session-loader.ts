@@ -1,6 +1,6 @@
 /**
- * Makes loaded sessions: of new journals, and of those on the disk. It keeps none of them; which sessions are loaded,
- * and for how long, is up to `live-sessions.ts`.
+ * Creates loaded sessions: with new journals, and from journals on the disk. `live-sessions.ts` decides which of them
+ * stay loaded.
  */
 import { join } from 'node:path';
 import type { Feature } from '#server/agent/contract/feature.ts';
@@ -30,9 +30,9 @@ export interface SessionLoaderDeps {
   index: Pick<SessionIndex, 'ready' | 'get' | 'stored' | 'upsert'>;
   files: Pick<StateFiles, 'writeSoon'>;
   sink: EventSink;
-  /** In whose name sessions are locked. */
+  /** Owner of the sessions' leases. */
   holder: LeaseHolder;
-  /** What every agent gets; made when it is first asked for. */
+  /** The services of every agent, created at the first call. */
   services(): Promise<Pick<LiveSessionDeps, 'services' | 'featureServices'>>;
   features: readonly Feature[];
   /** Registers the workspace of a session again when it was removed from the registry. */
@@ -44,22 +44,22 @@ export interface SessionLoaderDeps {
   modeChanged(sessionId: string, mode: PermissionMode, by: Caller | undefined): void;
   /** Called with the work directory of a session when it is loaded, before each of its turns and after it. */
   lookAtTrust(root: string): void;
-  /** Told of each session that is loaded or made. */
+  /** Called with each session that is loaded or created. */
   loaded(session: LiveSession): void;
   /** Called after each change of a loaded session that its row depends on. */
   changed(sessionId: string): void;
-  /** Called when a write of a session failed: its journal accepts no more. */
+  /** Called after a failed write: the session's journal is read-only from now on. */
   becameReadOnly(sessionId: string): void;
-  /** Hands over the events of a session that wait to be joined. */
+  /** Publishes the session's events that wait to be coalesced. */
   flushEvents(sessionId: string): void;
   version: string;
   log: Logger;
   clock: Clock;
 }
 
-/** The code of sessions and their agents, which is loaded with the first session. */
+/** The code of sessions and their agents, imported with the first session. */
 export interface SessionEngine {
-  /** Makes a session of its open journal; appends nothing. */
+  /** Creates the session of an open journal; appends nothing. */
   activate(log: SessionLog, row: SessionHeader, known?: TakenFold['transcripts']): LiveSession;
 }
 
@@ -68,9 +68,9 @@ export interface SessionLoader {
   /** The options with which the session's journal is opened. */
   logOptions(row: Pick<SessionHeader, 'id' | 'workspaceId'>): SessionLogOptions;
   engine(): Promise<SessionEngine>;
-  /** Opens the journal of a session. Throws `session.not_found`, and `internal.error` of a damaged journal. */
+  /** Opens the journal of a session. Throws `session.not_found`, and `internal.error` for a damaged journal. */
   load(id: string): Promise<LiveSession>;
-  /** Writes a new session and tells of it. Throws `persistence.failure`, and then nothing is left of it. */
+  /** Writes a new session and publishes its event. Throws `persistence.failure`, and then its folder is removed. */
   create(row: SessionHeader): Promise<LiveSession>;
   /** Syncs the journals of new sessions. */
   close(): Promise<void>;
@@ -113,7 +113,7 @@ export function createSessionLoader(deps: SessionLoaderDeps): SessionLoader {
         features,
         loaded: row,
         transcripts: { ...transcripts, known },
-        // Who is not the writer may be behind another process, and the index never is.
+        // Without a claim another process may be ahead of the log, but never of the index.
         row: (stored = index.get(id) ?? row) => (sessionLog.claimed ? headerOf(sessionLog, stored) : stored),
         flushEvents: () => deps.flushEvents(id),
         clock,
@@ -128,9 +128,7 @@ export function createSessionLoader(deps: SessionLoaderDeps): SessionLoader {
     return { createSessionLog, openSessionLog, activate };
   });
 
-  /**
-   * Everything is written before anybody hears of the session; between its event and its row nothing is awaited for.
-   */
+  /** The journal is written before the event is published; there is no await between the event and the row. */
   async function create(row: SessionHeader): Promise<LiveSession> {
     const dir = directory(row);
     const { createSessionLog, activate } = await engine();
@@ -170,7 +168,7 @@ export function createSessionLoader(deps: SessionLoaderDeps): SessionLoader {
     session.open();
     const folded = headerOf(sessionLog, row);
     const indexed = index.stored(id)?.journalLength ?? 0;
-    // Settled just now, or the end of its server came before the row.
+    // The load settled it, or its server exited before it wrote the row.
     if ((row.open && !folded.open) || indexed < sessionLog.length) {
       index.upsert(folded, sessionLog.length);
       if (sessionLog.claimed) files.writeSoon(id, sessionLog.dir);
@@ -193,16 +191,16 @@ export function createSessionLoader(deps: SessionLoaderDeps): SessionLoader {
   };
 }
 
-/** What a log tells of its session; the row stays as it is where that cannot know. */
+/** The header that a log results in; facts that no journal has are those of the row. */
 export function headerOf({ state, unwritten }: SessionLog, row: SessionHeader): SessionHeader {
   const header = foldedHeader(state, row, row);
-  // What stands in no line of the file is no part of a copy.
+  // Records that are in no line of the file would be missing in a copy.
   return unwritten.length > 0 ? { ...header, settled: false } : header;
 }
 
 /** The reason without the paths that messages of the file system carry. */
 const reasonOf = (error: unknown): string => errorCode(error) ?? errorMessage(error);
 
-/** `persistence.failure` of a session, as its clients are told. */
+/** The `persistence.failure` that clients receive for a session. */
 export const unwritable = (id: string, error: unknown): ServiceError =>
   new ServiceError('persistence.failure', `session ${id} cannot be written: ${reasonOf(error)}`, { cause: error });

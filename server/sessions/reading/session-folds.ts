@@ -1,6 +1,6 @@
 /**
- * The folds of sessions that are not loaded: plain ones, and ones with transcripts. A load takes over what was folded
- * for readers, so that no line is folded twice.
+ * The cached folds of sessions that are not loaded: plain ones, and ones with transcripts. A load takes over the fold
+ * of readers, so that no line is folded twice.
  */
 import type { Slots } from '#server/async/semaphore.ts';
 import type { Clock } from '#server/clock.ts';
@@ -18,13 +18,13 @@ export interface TakenFold {
   transcripts?: KnownTranscripts;
 }
 
-/** Undefined where nothing is known. Waits for what is being read; for that, whoever calls must hold no slot. */
+/** Undefined where none is cached. Waits for a running read, so a caller that has a slot could deadlock. */
 export type TakeFold = (sessionId: string) => Promise<TakenFold | undefined>;
 
 export interface SessionFolds {
   readonly plain: ColdFolds;
   readonly withTranscripts: ColdFolds;
-  /** Finds the transcripts in a fold that has them. */
+  /** Reads the transcripts of a fold that has them. */
   readonly projection: TranscriptProjection;
   readonly take: TakeFold;
 }

@@ -9,7 +9,7 @@ import type { SessionHeader, StoredHeader } from '../index/session-header.ts';
 import type { SessionIndex } from '../index/session-index.ts';
 import type { SessionSource } from './session-views.ts';
 
-/** A loaded session, as far as reads need it. */
+/** The part of a loaded session that reads use. */
 export interface ReadableSession extends SessionSource {
   readonly log: Pick<SessionLog, 'refresh' | 'load' | 'position' | 'replay'>;
   readonly transcripts: Pick<LiveTranscripts, 'open'>;
@@ -18,7 +18,7 @@ export interface ReadableSession extends SessionSource {
 /** The sessions that are loaded in this process. */
 export interface LoadedSessions {
   get(id: string): ReadableSession | undefined;
-  /** Resolves when no load of the session is under way, whatever became of it. */
+  /** Resolves when no load of the session is running, whether it succeeded or not. */
   loaded(id: string): Promise<void>;
   directory(row: Pick<SessionHeader, 'id' | 'workspaceId'>): string;
 }
