@@ -149,7 +149,12 @@ export function createSessions(deps: SessionsDeps): Sessions {
   const slots = createSlots(LOADS);
   const mapper = createMapper(features);
   const projections = features.flatMap((feature) => feature.projection ?? []);
-  const followers = createTranscriptFollowers({ session: (id) => live.get(id), clock, log });
+  const followers = createTranscriptFollowers({
+    session: (id) => live.get(id),
+    projected: projectedTypes(features),
+    clock,
+    log,
+  });
   const folds = createSessionFolds({ slots, holder, projections, mapper, clock });
   const files = createStateFiles({ index, log, clock });
   const loader = createSessionLoader({

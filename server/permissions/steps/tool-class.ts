@@ -1,4 +1,4 @@
-/** What the tool itself calls for: a review by a person, and after rules and modes the decision of its class. */
+/** Decisions of the tool itself: a review by a person, and after rules and modes the decision of its class. */
 import { isInWorkspace } from '#server/runtime/path-policy.ts';
 import type { FileAccess, PermissionScope, PermissionStep } from '../decision.ts';
 import { bareRepositoryCheck } from './git-paths.ts';

@@ -1,4 +1,7 @@
-/** What clients do with the running turn and with waiting prompts of a session, over REST and over their WebSocket. */
+/** Actions of clients on the running turn and on waiting prompts of a session, over REST and over their WebSocket. */
+import { defineFrame, type FrameHandler } from '#server/events/frame-handler.ts';
+import { abortFrame } from '#schema/prompt-frames.ts';
+import type { LiveSessions } from '../live/live-sessions.ts';
 
 export interface ConversationActions {
   abortTurn(id: string): Promise<{ aborted: true }>;
@@ -43,8 +46,8 @@ export function createConversationActions({ use }: Pick<LiveSessions, 'use'>): C
 /** The handlers of the sessions' request frames. */
 export const sessionFrames = (actions: Pick<ConversationActions, 'abort'>): FrameHandler[] => [
   defineFrame(abortFrame, {
-    // Nobody waits with a stop for what was asked before it.
-    row: 'control',
+    // A cancellation overtakes earlier requests.
+    lane: 'control',
     handle: ({ session_id, prompt_id }) => actions.abort(session_id, prompt_id),
   }),
 ];
