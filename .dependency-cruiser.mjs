@@ -125,7 +125,7 @@ export default {
       name: 'request-targets-have-one-parser',
       comment: 'Guard and route table get its result from the two entry points.',
       severity: 'error',
-      from: { pathNot: '^utils/http/(handler|websocket)\\.ts$' },
+      from: { pathNot: '^utils/http/(request-handler|websocket)\\.ts$' },
       to: { path: '^utils/http/request-target\\.ts$' },
     },
     {

@@ -15,7 +15,7 @@ import { warnOfExposure } from '#server/cli/exposure.ts';
 import { homePath } from '#server/home/home.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { createAssetReader } from '#utils/http/assets.ts';
-import { createRequestHandler } from '#utils/http/handler.ts';
+import { createRequestHandler } from '#utils/http/request-handler.ts';
 import { createRouteTable } from '#utils/http/route-table.ts';
 import { developmentHooks } from '#utils/http/websocket.ts';
 

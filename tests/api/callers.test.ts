@@ -14,7 +14,7 @@ import { eventually } from '#support/patience.ts';
 import { call, startTalk, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 import { createAssetReader } from '#utils/http/assets.ts';
-import { createRequestHandler } from '#utils/http/handler.ts';
+import { createRequestHandler } from '#utils/http/request-handler.ts';
 import { createRouteTable } from '#utils/http/route-table.ts';
 import { connect } from '#support/ws-client.ts';
 

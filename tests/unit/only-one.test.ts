@@ -36,7 +36,7 @@ describe('code that occurs in one file only', () => {
     [
       'reads request targets',
       /parseRequestTarget\(/,
-      ['utils/http/handler.ts', 'utils/http/request-target.ts', 'utils/http/websocket.ts'],
+      ['utils/http/request-handler.ts', 'utils/http/request-target.ts', 'utils/http/websocket.ts'],
     ],
   ])('%s', (_what, pattern, files) => expect(filesWith(pattern)).toEqual(files));
 });

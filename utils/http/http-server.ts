@@ -5,7 +5,7 @@ import type { App } from '#server/app/app.ts';
 import { descriptorLimit } from '#server/processes/descriptor-limit.ts';
 import type { AssetReader } from './assets.ts';
 import { connectionsAllowed, limitConnections, type ConnectionLimit } from './connection-limit.ts';
-import { createRequestHandler } from './handler.ts';
+import { createRequestHandler } from './request-handler.ts';
 import { preloadAfterFirstAnswer } from './preload.ts';
 import { createRouteTable, type EndpointEntry } from './route-table.ts';
 import { createUpgrade, createUpgradeListener } from './websocket.ts';
