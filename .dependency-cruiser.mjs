@@ -126,7 +126,7 @@ export default {
       comment: 'Guard and route table get its result from the two entry points.',
       severity: 'error',
       from: { pathNot: '^utils/http/(request-handler|websocket)\\.ts$' },
-      to: { path: '^utils/http/request-target\\.ts$' },
+      to: { path: '^utils/http/request-target\\.ts$', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'raw-requests-stay-in-utils-http',

@@ -1,7 +1,8 @@
 /** The built server's start. Development starts in `plugins/development.ts`. */
 import '#nitro-internal-pollyfills';
 import { fileURLToPath } from 'node:url';
-import endpoints from '#endpoints';
+import type { App as H3App } from 'h3';
+import endpoints, { plainRoutes } from '#endpoints';
 import { appOptions } from '#server/app/options.ts';
 import { createApp } from '#server/app/app.ts';
 import { guardAgainstCrashes } from '#server/cli/crash-guard.ts';
@@ -14,7 +15,21 @@ import { endProcess } from '#server/processes/process-exit.ts';
 import { startFailureText } from '#server/errors/start-error.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { createAssetReader } from '#utils/http/assets.ts';
+import { provideHost } from '#utils/http/host.ts';
 import { createHttpServer } from '#utils/http/http-server.ts';
+import type { Host } from '#utils/http/request-handler.ts';
+import { createRouteTable } from '#utils/http/route-table.ts';
+
+/** Creates Nitro's app and runs its plugins, which importing the runtime does. Rejects with the error of a plugin. */
+async function startNitro(host: Host): Promise<H3App> {
+  provideHost(host);
+  const { useNitroApp } = await import('nitropack/runtime');
+  if (import.meta._tasks) {
+    const { startScheduleRunner } = await import('nitropack/runtime/internal/index');
+    startScheduleRunner();
+  }
+  return useNitroApp().h3App;
+}
 
 async function main(): Promise<void> {
   hideInheritedDescriptors();
@@ -31,8 +46,19 @@ async function main(): Promise<void> {
   const app = await createApp(appOptions({ ...options, home, log: createLogger(options.logLevel) }));
   guardAgainstCrashes(app.log);
   const assets = createAssetReader(() => fileURLToPath(new URL('../public', import.meta.url)));
-  const server = await createHttpServer(app, { endpoints, assets, preload: true });
-  await runServer(app, server, options, stop);
+  const routes = createRouteTable(endpoints, plainRoutes);
+  const http = await createHttpServer(app, { routes, assets, preload: true, createH3App: startNitro }).catch(
+    async (error: unknown) => {
+      await app.close();
+      throw error;
+    },
+  );
+  async function closePlugins(): Promise<void> {
+    http.closeSockets();
+    const { useNitroApp } = await import('nitropack/runtime');
+    await useNitroApp().hooks.callHook('close');
+  }
+  await runServer(app, { ...http, closePlugins }, options, stop);
 }
 
 // The reader of the output may have closed it (`| head`); sessions must keep running, and the log file has what matters.

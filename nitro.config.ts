@@ -8,6 +8,7 @@ import { grammarModule } from './build/grammar.ts';
 import { nativeFiles } from './build/native-files.ts';
 import { processImportModule } from './build/process-import.ts';
 import { productionModule } from './build/production.ts';
+import { refusedOptionsModule } from './build/refused-options.ts';
 import { socketResetsModule } from './build/socket-resets.ts';
 
 export default defineNitroConfig({
@@ -24,6 +25,7 @@ export default defineNitroConfig({
   rollupConfig: { output: { hoistTransitiveImports: false } },
   experimental: { websocket: true },
   modules: [
+    refusedOptionsModule,
     endpointsModule,
     grammarModule,
     processImportModule,

@@ -1,20 +1,42 @@
 /**
- * Makes `#endpoints`: the table of all endpoint files under `routes/`, each loaded at its first request. A file without
- * a method in its name (the WebSocket of development) is no endpoint.
+ * Generates `#endpoints`: the endpoints, each imported at its first request, and the plain files, which Nitro's router
+ * imports. Adds the endpoint table to Nitro's middleware, and makes our plugins the last ones.
  */
-import type { NitroModule } from 'nitropack/types';
+import { resolve } from 'node:path';
+import type { Nitro, NitroModule } from 'nitropack/types';
+import { routeFiles } from './route-files.ts';
+import { refuseCachedEndpoints } from './refused-options.ts';
+
+const text = JSON.stringify;
+
+/** Handlers of Nitro's dev server for its tasks, which are not in a list. */
+const TASK_ROUTES = ['/_nitro/tasks', '/_nitro/tasks/:name'].map((route) => ({ route }));
+
+async function endpointsModuleText(nitro: Nitro): Promise<string> {
+  const files = await routeFiles(nitro);
+  const endpoints = files.filter(({ isEndpoint }) => isEndpoint);
+  refuseCachedEndpoints(nitro, endpoints);
+  const rows = endpoints.map(
+    ({ route, method, handler }) =>
+      `{ route: ${text(route)}, method: ${text(method)}, load: () => import(${text(handler)}) }`,
+  );
+  const plain = files.filter(({ isEndpoint }) => !isEndpoint).map(({ route, method }) => ({ route, method }));
+  const { dev, experimental } = nitro.options;
+  const plainRoutes = dev && experimental.tasks ? [...plain, ...TASK_ROUTES] : plain;
+  return `export const plainRoutes = ${text(plainRoutes)};\nexport default [\n${rows.join(',\n')}\n];\n`;
+}
 
 export const endpointsModule: NitroModule = {
   name: 'endpoints',
   setup(nitro) {
-    nitro.options.virtual['#endpoints'] = () => {
-      const rows = nitro.scannedHandlers
-        .filter(({ route, method, middleware }) => route && method && !middleware)
-        .map(({ route, method, handler }) => {
-          const text = JSON.stringify;
-          return `{ route: ${text(route)}, method: ${text(method)}, load: () => import(${text(handler)}) }`;
-        });
-      return `export default [\n${rows.join(',\n')}\n];\n`;
-    };
+    const { options, hooks } = nitro;
+    const at = (path: string) => resolve(options.rootDir, path);
+    options.virtual['#endpoints'] = () => endpointsModuleText(nitro);
+    // When other modules have added theirs.
+    hooks.hook('build:before', () => {
+      options.handlers.push({ middleware: true, handler: at('utils/http/endpoint-table.ts') });
+      const last = ['plugins/development.ts', 'plugins/app.ts'].map(at);
+      options.plugins = [...options.plugins.filter((plugin) => !last.includes(plugin)), ...last];
+    });
   },
 };

@@ -8,9 +8,14 @@ import type { NitroModule } from 'nitropack/types';
 export const productionModule: NitroModule = {
   name: 'production',
   setup(nitro) {
-    const { options } = nitro;
+    const { options, hooks } = nitro;
     if (options.dev) return;
     options.entry = resolve(options.rootDir, 'entry.ts');
+    // Nitro's runtime and all that it shares with the entry would be one chunk, and creating Nitro's app a part of every
+    // start, also of one that only prints a help text.
+    hooks.hook('rollup:before', (_nitro, config) => {
+      config.output.manualChunks = undefined;
+    });
     options.publicAssets.push({
       dir: resolve(options.rootDir, 'web/dist'),
       baseURL: '/',

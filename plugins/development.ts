@@ -1,7 +1,7 @@
-/** Development: starts the app and puts our handlers where h3's own were. The built server does both in `entry.ts`. */
+/** Development: starts the app in the worker of `nitro dev`. The built server does it in `entry.ts`. */
 import { resolve } from 'node:path';
 import { defineNitroPlugin } from 'nitropack/runtime';
-import endpoints from '#endpoints';
+import endpoints, { plainRoutes } from '#endpoints';
 import {
   DEVELOPMENT_CLIENT_HEADER,
   DEVELOPMENT_HOST_VARIABLE,
@@ -15,9 +15,10 @@ import { warnOfExposure } from '#server/cli/exposure.ts';
 import { homePath } from '#server/home/home.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { createAssetReader } from '#utils/http/assets.ts';
-import { createRequestHandler } from '#utils/http/request-handler.ts';
+import { createDevelopmentHooks } from '#utils/http/development-sockets.ts';
+import { provideHost } from '#utils/http/host.ts';
 import { createRouteTable } from '#utils/http/route-table.ts';
-import { developmentHooks } from '#utils/http/websocket.ts';
+import { createPlainSockets } from '#utils/http/websocket.ts';
 
 async function start() {
   const port = Number(process.env[DEVELOPMENT_PORT_VARIABLE] ?? 0);
@@ -37,25 +38,15 @@ async function start() {
 export default defineNitroPlugin(({ h3App, hooks }) => {
   if (!import.meta.dev) return;
   const started = start();
-  const answer = createRequestHandler({
+  const routes = createRouteTable(endpoints, plainRoutes);
+  provideHost({
     app: () => started,
-    routes: createRouteTable(endpoints),
+    routes,
     assets: createAssetReader(() => resolve('web/dist')),
     clientAddress: ({ headers }) => headers[DEVELOPMENT_CLIENT_HEADER]?.toString(),
   });
-  const hasStarted = started.then(
-    () => true,
-    () => false,
-  );
-  h3App.handler = async (event) => {
-    if (await hasStarted) return answer(event);
-    // Nitro, which reports the error, would also answer with its stack, to any `Host`.
-    const { res: response } = event.node;
-    response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8' });
-    response.end('The server could not start; its terminal shows why.\n');
-  };
-  // The dev server takes upgrades of every path; the guard refuses all but ours.
-  const socketHooks = started.then((app) => developmentHooks(app, DEVELOPMENT_CLIENT_HEADER));
-  h3App.websocket.resolve = () => socketHooks;
+  const sockets = { routes, plain: createPlainSockets(h3App), clientHeader: DEVELOPMENT_CLIENT_HEADER };
+  const hooksOf = started.then((app) => createDevelopmentHooks(app, sockets));
+  h3App.websocket.resolve = async (info) => (await hooksOf)(info);
   hooks.hook('close', async () => (await started).close());
 });

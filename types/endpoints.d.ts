@@ -1,6 +1,7 @@
-/** Made by `build/endpoints.ts` from the files under `routes/`; in tests by `tests/support/endpoints.ts`. */
+/** Made by `build/endpoints.ts` from the route files and the handlers of the configuration; in tests by `tests/support/endpoints.ts`. */
 declare module '#endpoints' {
-  import type { EndpointEntry } from '#utils/http/route-table.ts';
+  import type { EndpointEntry, PlainRoute } from '#utils/http/route-table.ts';
   const endpoints: EndpointEntry[];
+  export const plainRoutes: PlainRoute[];
   export default endpoints;
 }

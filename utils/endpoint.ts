@@ -13,7 +13,7 @@
  *     });
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { H3Event } from 'h3';
+import { defineEventHandler, type EventHandler, type EventHandlerRequest, type H3Event } from 'h3';
 import { z } from 'zod';
 import type { BindOptions } from '#server/app/options.ts';
 import type { App } from '#server/app/app.ts';
@@ -27,6 +27,7 @@ import { clientSignal } from './http/client-signal.ts';
 import { createForm, type Form } from './http/multipart.ts';
 import type { Reply } from './http/reply.ts';
 import { success } from './http/reply.ts';
+import { runEndpoint } from './http/run-endpoint.ts';
 import { parseQuery } from './query.ts';
 
 type Awaitable<T> = T | Promise<T>;
@@ -125,8 +126,8 @@ export interface RawDescription {
   schema?: z.ZodType;
 }
 
-/** An endpoint as the dispatch and the documents see it. */
-export interface Endpoint {
+/** An endpoint as the table and the documents see it: what it says about itself, and how it answers a request. */
+interface EndpointParts {
   definition: Description &
     Schemas<z.ZodType, z.ZodType, z.ZodType> & {
       data?: z.ZodType;
@@ -135,6 +136,17 @@ export interface Endpoint {
     };
   /** Validates and runs; rejects with a `ServiceError` for every failure that has a code. */
   run(input: EndpointInput): Promise<Reply>;
+}
+
+/** A Nitro event handler that carries its definition. */
+export type Endpoint = EventHandler<EventHandlerRequest, Promise<void>> & EndpointParts;
+
+/** Builds the event handler of an endpoint. */
+export function endpointOf(parts: EndpointParts): Endpoint {
+  return Object.assign(
+    defineEventHandler((event) => runEndpoint(parts, event)),
+    parts,
+  );
 }
 
 export interface EndpointInput {
@@ -179,7 +191,7 @@ async function prepare<
 
   let rawBody: unknown;
   if (definition.body) {
-    rawBody = await readJsonBody(event.node.req, { maxBytes: bodyLimit, idleMs: app.options.httpLimits.bodyIdleMs });
+    rawBody = await readJsonBody(event, { maxBytes: bodyLimit, idleMs: app.options.httpLimits.bodyIdleMs });
     if (rawBody === undefined && !bodyRequired) rawBody = {};
   }
   const params = parse(paramsSchema, definition.params ? rawParams : undefined);
@@ -267,7 +279,7 @@ export function defineEndpoint<
       large?: boolean;
     } & Steps<Params, Query, Body, Resource, Stateless, z.input<Data>>,
 ): Endpoint {
-  return {
+  return endpointOf({
     definition,
     run: (input) =>
       checked({ definition }, async () => {
@@ -276,7 +288,7 @@ export function defineEndpoint<
         if (definition.status === 204) return { status: 204, headers: {} };
         return success(data, input.requestId, definition.status ?? 200, definition.large);
       }),
-  };
+  });
 }
 
 /** An endpoint that answers with bytes, and with an envelope only when it fails. */
@@ -290,8 +302,8 @@ export function defineRawEndpoint<
   definition: Description &
     Schemas<Params, Query, Body> & { raw: RawDescription } & Steps<Params, Query, Body, Resource, Stateless, Reply>,
 ): Endpoint {
-  return {
+  return endpointOf({
     definition,
     run: (input) => checked({ definition }, async () => definition.handler(await prepare(definition, input))),
-  };
+  });
 }

@@ -14,8 +14,8 @@ export interface RequestFacts {
   method: string;
   /** The parsed request target; undefined when it is malformed. */
   target: { decoded: string; segments: string[] } | undefined;
-  /** Whether the route table has an endpoint for this method and target. */
-  matchesEndpoint: boolean;
+  /** Whether a handler or a route rule names the target. */
+  isServed: boolean;
   host: string | undefined;
   origin: string | undefined;
   /** `Sec-Fetch-Site`: how the page that caused the request relates to this server. Only browsers send it. */
@@ -30,7 +30,8 @@ export interface RequestFacts {
 type Target = NonNullable<RequestFacts['target']>;
 
 export interface Verdict {
-  outcome: 'pass' | 'preflight' | 'refused';
+  /** Only `pass` may reach a handler, and `health` that of the health check. `open` needs no token and reaches none. */
+  outcome: 'pass' | 'health' | 'open' | 'preflight' | 'refused';
   /** CORS headers of any reply. */
   headers: Record<string, string>;
   /** Whether the request carried a valid token and needed one. */
@@ -90,14 +91,15 @@ export function offeredSecret({
   return bearerToken(authorization) ?? (subprotocol || undefined);
 }
 
-/** Whether a request needs a token. Two independent conditions, so that an error in one of them exposes no endpoint. */
-function needsToken({ method, matchesEndpoint }: RequestFacts, { decoded, segments }: Target): boolean {
-  if (method === 'OPTIONS') return false;
-  // With three segments none contains an encoded slash, so no other endpoint has this decoded path.
-  if (method === 'GET' && decoded === '/api/v1/healthz' && segments.length === 3) return false;
-  const isBelowApi = decoded.startsWith('/api/') || (segments[0] === 'api' && segments.length > 1);
-  return matchesEndpoint || isBelowApi || decoded === '/openapi.json' || decoded === '/asyncapi.json';
-}
+/** Below `/api/` by either reading of the target: an error in one is not an open door. */
+const isBelowApi = ({ decoded, segments }: Target): boolean =>
+  decoded.startsWith('/api/') || (segments[0] === 'api' && segments.length > 1);
+
+/** Three segments: none of them holds an encoded slash, so no other endpoint has this decoded path. */
+const isHealthCheck = ({ method }: RequestFacts, { decoded, segments }: Target): boolean =>
+  method === 'GET' && decoded === '/api/v1/healthz' && segments.length === 3;
+
+const isDocument = ({ decoded }: Target): boolean => decoded === '/openapi.json' || decoded === '/asyncapi.json';
 
 /** Builds the guard of one server. Only token failures change its state, because they may lead to a ban. */
 export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: GuardRules): Guard {
@@ -114,6 +116,15 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: Gu
     !credentials &&
     (fetchSite === 'cross-site' || fetchSite === 'same-site') &&
     !(origin !== undefined && listedOrigins.has(origin));
+
+  /**
+   * Requests that need no token because no handler gets them, such as those of the page. OPTIONS without a token is
+   * answered as if nothing were there.
+   */
+  function isOpen({ method, isServed, authorization }: RequestFacts, target: Target): boolean {
+    if (method === 'OPTIONS') return !isServed || (credentials !== undefined && authorization === undefined);
+    return !isServed && !isBelowApi(target) && !isDocument(target);
+  }
 
   /**
    * Checks a token. The ban is checked after the asynchronous comparison, because other requests may have caused one
@@ -154,16 +165,15 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: Gu
         return refused('host.not_allowed', `Origin not allowed: ${origin}`, {});
       }
       if (method === 'OPTIONS' && origin !== undefined) return { outcome: 'preflight', headers: cors };
-      if (needsToken(facts, target)) {
-        if (isForeign(fetchSite, origin)) {
-          return refused('host.not_allowed', 'Request from another site not allowed');
-        }
-        const outcome = await checkToken(bearerToken(authorization), remoteAddress);
-        if (outcome === 429) return refusedByBan();
-        if (outcome === 401) return refused('auth.unauthorized', 'Unauthorized');
-        if (credentials) return { outcome: 'pass', headers: cors, authorized: true };
+      if (isHealthCheck(facts, target)) return { outcome: 'health', headers: cors };
+      if (isOpen(facts, target)) return { outcome: 'open', headers: cors };
+      if (isForeign(fetchSite, origin)) {
+        return refused('host.not_allowed', 'Request from another site not allowed');
       }
-      return { outcome: 'pass', headers: cors };
+      const outcome = await checkToken(bearerToken(authorization), remoteAddress);
+      if (outcome === 429) return refusedByBan();
+      if (outcome === 401) return refused('auth.unauthorized', 'Unauthorized');
+      return credentials ? { outcome: 'pass', headers: cors, authorized: true } : { outcome: 'pass', headers: cors };
     },
 
     async upgrade({ host, origin, fetchSite, authorization, remoteAddress, protocols }) {

@@ -5,6 +5,7 @@ import type { Server } from 'node:http';
 import type { App } from '#server/app/app.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { createLogger } from '#server/logging/log.ts';
+import { atMost } from '#server/async/wait-at-most.ts';
 import { endProcess, threadsBlocked } from '#server/processes/process-exit.ts';
 import { SERVER_VERSION } from '#server/version.ts';
 import { accessUrls } from './access-urls.ts';
@@ -22,6 +23,8 @@ const STOP_TIMEOUT_MS = 4000;
  * longer.
  */
 const BLOCKED_MS = 1000;
+/** Time that a stop leaves the open requests, and then the plugins, before the app closes. */
+const BEFORE_APP_MS = 500;
 const EXIT_SECOND_SIGNAL = 130;
 
 /** Logger of warnings for the user: the server log if there is one, else standard error; and the log file. */
@@ -79,9 +82,21 @@ export function createStopRequest(): StopRequest {
   return { signal: controller.signal, stop: () => controller.abort() };
 }
 
-async function close(app: App, server: Server): Promise<void> {
+/** A server to run, and what ends before the app does. */
+export interface Served {
+  server: Server;
+  /** Resolves when no request is open. */
+  requestsEnded(): Promise<void>;
+  /** Runs after the last request. */
+  closePlugins(): Promise<void>;
+}
+
+async function close(app: App, { server, requestsEnded, closePlugins }: Served): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
+  await atMost(BEFORE_APP_MS, requestsEnded());
+  const plugins = closePlugins().catch((error: unknown) => app.log.error('a plugin failed to close', { err: error }));
+  await atMost(BEFORE_APP_MS, plugins);
   await app.close();
   // The remaining connections wait for replies, within the rest of the time limit.
   server.closeIdleConnections();
@@ -96,9 +111,9 @@ async function timeIsOver(): Promise<void> {
 }
 
 /** Closes app and server; cuts the connections that are open after the time limit. */
-async function stop(app: App, server: Server): Promise<void> {
-  await Promise.race([close(app, server), timeIsOver()]);
-  server.closeAllConnections();
+async function stop(app: App, served: Served): Promise<void> {
+  await Promise.race([close(app, served), timeIsOver()]);
+  served.server.closeAllConnections();
 }
 
 /** Listens and prints the URLs; returns a function to be called when the server stops. */
@@ -124,7 +139,7 @@ async function serve(app: App, server: Server, options: StartOptions): Promise<(
 /** Listens, prints the URLs, and resolves after the stop is complete. Throws `StartError` if it cannot listen. */
 export async function runServer(
   app: App,
-  server: Server,
+  served: Served,
   options: StartOptions,
   { signal, stop: requestStop }: StopRequest,
 ): Promise<void> {
@@ -132,7 +147,7 @@ export async function runServer(
   reportDebugSignals(warner(options, app.log));
   let close = async () => {};
   try {
-    if (!signal.aborted) close = await serve(app, server, options);
+    if (!signal.aborted) close = await serve(app, served.server, options);
   } catch (error) {
     await app.close();
     throw error;
@@ -140,5 +155,5 @@ export async function runServer(
   if (!signal.aborted) await once(signal, 'abort');
   app.log.info('server stopping', { server_id: app.serverId });
   await close();
-  await stop(app, server);
+  await stop(app, served);
 }

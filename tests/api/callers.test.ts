@@ -4,17 +4,17 @@ import { once } from 'node:events';
 import { mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
-import { createEvent } from 'h3';
+import { toNodeListener } from 'h3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import endpoints from '#endpoints';
 import { systemClock, type Clock } from '#server/clock.ts';
 import { transcriptPageSchema } from '#schema/transcript.ts';
+import { createNitroApp } from '#support/nitro-app.ts';
 import { eventually } from '#support/patience.ts';
 import { call, startTalk, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 import { createAssetReader } from '#utils/http/assets.ts';
-import { createRequestHandler } from '#utils/http/request-handler.ts';
 import { createRouteTable } from '#utils/http/route-table.ts';
 import { connect } from '#support/ws-client.ts';
 
@@ -184,13 +184,13 @@ describe('a client', () => {
   test('has the address that the guard checks, also for the proxy of the development server', async () => {
     const talk = await startTalk(world);
     await talk.turn('go', [{ text: 'Done.' }]);
-    const answer = createRequestHandler({
+    const host = {
       app: () => world.server.app,
       routes: createRouteTable(endpoints),
       assets: createAssetReader(() => world.project),
       clientAddress: () => '::ffff:192.0.2.7',
-    });
-    const server = createServer((request, response) => void answer(createEvent(request, response)));
+    };
+    const server = createServer(toNodeListener(createNitroApp(host)));
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const { port } = z.object({ port: z.number() }).parse(server.address());
     await fetch(`http://127.0.0.1:${port}/api/v1${talk.path}/profile`, {

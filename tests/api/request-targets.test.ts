@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import endpoints from '#endpoints';
 import { ServiceError } from '#server/errors/service-error.ts';
+import { endpointOf } from '#utils/endpoint.ts';
 import { publicPath } from '#utils/http/route-table.ts';
 import { requestWithoutBody } from '#support/open-requests.ts';
 import { seeded } from '#support/random.ts';
@@ -21,7 +22,7 @@ beforeAll(async () => {
         reached.push(`${entry.method} ${entry.route}`);
         return Promise.reject(new ServiceError('internal.error', 'reached'));
       };
-      return { default: { ...endpoint, run } };
+      return { default: endpointOf({ definition: endpoint.definition, run }) };
     },
   }));
   server = await startServer({ endpoints: recording });

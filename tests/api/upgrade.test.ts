@@ -6,7 +6,8 @@ import nodeAdapter from 'crossws/adapters/node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { developmentHooks } from '#utils/http/websocket.ts';
+import { createDevelopmentHooks } from '#utils/http/development-sockets.ts';
+import { createRouteTable } from '#utils/http/route-table.ts';
 import { rawUpgrade } from '#support/raw-request.ts';
 import { startServer } from '#support/server.ts';
 import type { TestServer } from '#support/server.ts';
@@ -99,7 +100,12 @@ describe('an upgrade that the development server accepts', () => {
     await remote.close();
   });
   async function developmentServer({ app }: TestServer): Promise<{ http: Server; url: string }> {
-    const adapter = nodeAdapter({ hooks: developmentHooks(app, CLIENT_HEADER) });
+    const sockets = {
+      routes: createRouteTable([]),
+      plain: { hooksOf: async () => undefined },
+      clientHeader: CLIENT_HEADER,
+    };
+    const adapter = nodeAdapter({ resolve: createDevelopmentHooks(app, sockets) });
     const server = createServer().on('upgrade', (...args) => void adapter.handleUpgrade(...args));
     await once(server.listen(0, '127.0.0.1'), 'listening');
     return { http: server, url: `http://127.0.0.1:${portSchema.parse(server.address()).port}` };

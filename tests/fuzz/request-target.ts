@@ -61,7 +61,7 @@ async function needsTheToken(random: Random): Promise<void> {
   const { outcome } = await guard.request({
     method,
     target: parsed,
-    matchesEndpoint: match !== undefined,
+    isServed: match !== undefined,
     host: 'localhost',
     origin: undefined,
     fetchSite: undefined,
@@ -69,7 +69,10 @@ async function needsTheToken(random: Random): Promise<void> {
     requestedHeaders: undefined,
     remoteAddress: undefined,
   });
-  const isOpen = method === 'OPTIONS' || (method === 'GET' && parsed?.segments.join('|') === 'api|v1|healthz');
+  if (outcome === 'pass') throw new Error(`${method} ${target} passes without a token`);
+  const isHealthCheck = method === 'GET' && parsed?.segments.join('|') === 'api|v1|healthz';
+  if (outcome === 'health' && !isHealthCheck) throw new Error(`${method} ${target} is no health check`);
+  const isOpen = method === 'OPTIONS' || isHealthCheck;
   if (match && !isOpen && outcome !== 'refused') throw new Error(`${method} ${target} needs no token`);
   // The path that a proxy or browser would send to the API, with its dot segments resolved.
   const seen = parsed && URL.canParse(`http://h${parsed.raw}`) ? new URL(`http://h${parsed.raw}`).pathname : '';

@@ -16,7 +16,8 @@ import { createLogger } from '#server/logging/log.ts';
 import { PATIENCE_MS } from './patience.ts';
 import { createAssetReader } from '#utils/http/assets.ts';
 import { createHttpServer } from '#utils/http/http-server.ts';
-import type { EndpointEntry } from '#utils/http/route-table.ts';
+import { createRouteTable, type EndpointEntry } from '#utils/http/route-table.ts';
+import { createNitroApp, type NitroFiles } from './nitro-app.ts';
 import { inNamespace, seenBy } from './namespace.ts';
 import { FORBIDDEN_MS, watchStalls } from './stalls.ts';
 
@@ -51,7 +52,7 @@ export interface TestServer extends ServerClient {
   app: App;
 }
 
-export interface TestServerOptions extends Partial<AppOptions> {
+export interface TestServerOptions extends Partial<AppOptions>, NitroFiles {
   /** Replaces all files of `routes/`. */
   endpoints?: EndpointEntry[];
   /** Folder of the page; default: a missing one. */
@@ -84,11 +85,15 @@ function client(url: string, token: string): Pick<ServerClient, 'api' | 'fetch'>
 
 /** Starts the app and listens on 127.0.0.1 (or `host`). `close` removes the home unless it was passed. */
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { endpoints: entries = endpoints, webDirectory, mayStall, ...given } = options;
+  const { endpoints: entries = endpoints, plain = [], middleware, hasRule, webDirectory, mayStall, ...given } = options;
   const home = given.home ?? (await temporaryDirectory());
   const app = await createApp(appOptions({ port: 0, log: createLogger('silent'), ...given, home }));
   const assets = createAssetReader(() => webDirectory ?? join(home, 'no-page'));
-  const server = await createHttpServer(app, { endpoints: entries, assets });
+  const { server, closeSockets } = await createHttpServer(app, {
+    routes: createRouteTable(entries, plain),
+    assets,
+    createH3App: (host) => createNitroApp(host, { plain, middleware, hasRule }),
+  });
   const port = await listen(server, app.options.host, app.options.port, () => undefined);
   await app.listening(port);
   const url = `http://127.0.0.1:${port}`;
@@ -105,6 +110,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
       const excuse = mayStall === undefined ? '' : ` (${mayStall})`;
       for (const { ms, where } of stalls) process.stderr.write(`stall of ${ms.toFixed(0)} ms${excuse}: ${where}\n`);
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      closeSockets();
       await app.close();
       server.closeAllConnections();
       await closed;

@@ -1,9 +1,11 @@
 /** Reads JSON bodies: at most so many bytes, of the JSON type, without keys that reach a prototype. */
 import type { IncomingMessage } from 'node:http';
+import { readRawBody, type H3Event } from 'h3';
 import { invalidField } from '#server/errors/service-error.ts';
 import type { ServiceError } from '#server/errors/service-error.ts';
 import { JsonTooDeep, parseJson } from '#server/text/json.ts';
 import { closeWhenIdle } from './idle-body.ts';
+import { isLocalRequest } from './local-request.ts';
 
 export const DEFAULT_BODY_LIMIT = 1_048_576;
 /** For the two routes that carry base64 media. */
@@ -55,6 +57,13 @@ function readBytes(request: IncomingMessage, { maxBytes, idleMs }: BodyLimits): 
   });
 }
 
+/** The body of a call within the process, which is no stream, or one that a middleware has read, which h3 keeps. */
+async function heldBytes(event: H3Event, { maxBytes }: BodyLimits): Promise<Buffer> {
+  const bytes = (await readRawBody(event, false)) ?? Buffer.alloc(0);
+  if (bytes.length > maxBytes) throw tooLarge();
+  return bytes;
+}
+
 /** Whether a parsed value holds a key that could reach a prototype when merged. */
 function holdsPrototypeKey(root: unknown): boolean {
   const queue = [root];
@@ -89,8 +98,10 @@ function parseBody(text: string): unknown {
  * type, `UnreadableBody` (an answer and a closed connection) beyond the limit, for a text that is not JSON, and for one
  * that is nested too deeply.
  */
-export async function readJsonBody(request: IncomingMessage, limits: BodyLimits): Promise<unknown> {
-  const bytes = await readBytes(request, limits);
+export async function readJsonBody(event: H3Event, limits: BodyLimits): Promise<unknown> {
+  const { req: request } = event.node;
+  const isHeld = isLocalRequest(request) || request.readableDidRead;
+  const bytes = await (isHeld ? heldBytes(event, limits) : readBytes(request, limits));
   if (bytes.length === 0) return undefined;
   const type = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
   if (type === 'text/plain') return bytes.toString('utf8');

@@ -1,38 +1,43 @@
 /** The HTTP server of an app: requests and upgrades, and limits on their time and number. */
 import { createServer, type Server } from 'node:http';
-import { createApp as createH3App, toNodeListener } from 'h3';
+import { toNodeListener, type App as H3App } from 'h3';
 import type { App } from '#server/app/app.ts';
 import { descriptorLimit } from '#server/processes/descriptor-limit.ts';
 import type { AssetReader } from './assets.ts';
 import { connectionsAllowed, limitConnections, type ConnectionLimit } from './connection-limit.ts';
-import { createRequestHandler } from './request-handler.ts';
+import { trackRequests } from './open-requests.ts';
 import { preloadAfterFirstAnswer } from './preload.ts';
-import { createRouteTable, type EndpointEntry } from './route-table.ts';
-import { createUpgrade, createUpgradeListener } from './websocket.ts';
+import type { Host } from './request-handler.ts';
+import type { RouteTable } from './route-table.ts';
+import { createPlainSockets, createUpgrade, createUpgradeListener } from './websocket.ts';
 
 const KEEP_ALIVE_MS = 72_000;
 
 export interface HttpServerOptions {
-  endpoints: EndpointEntry[];
+  routes: RouteTable;
   assets: AssetReader;
   /** Loads ahead what requests load at their first use. */
   preload?: boolean;
+  /** Builds Nitro's app, whose handler is wrapped by `createRequestHandler`. */
+  createH3App(host: Host): H3App | Promise<H3App>;
+}
+
+export interface HttpServer {
+  server: Server;
+  /** Resolves when no request is open. */
+  requestsEnded(): Promise<void>;
+  /** Closes the WebSockets of plain files; the app closes those of the gateway. */
+  closeSockets(): void;
 }
 
 /** Builds the server; it does not listen yet. */
 export async function createHttpServer(
   app: App,
-  { endpoints, assets, preload = false }: HttpServerOptions,
-): Promise<Server> {
+  { routes, assets, preload = false, createH3App }: HttpServerOptions,
+): Promise<HttpServer> {
   const { maxConnections, headersMs, headersCheckMs } = app.options.httpLimits;
-  // Not nitro's own app, whose router, cache and fetch would only take time to load: the handler serves every request.
-  const h3App = createH3App();
-  h3App.handler = createRequestHandler({
-    app: () => app,
-    routes: createRouteTable(endpoints),
-    assets,
-    onAuthorized: (socket) => connections.trust(socket),
-  });
+  const onAuthorized: Host['onAuthorized'] = (socket) => connections.trust(socket);
+  const h3App = await createH3App({ app: () => app, routes, assets, onAuthorized });
   const server = createServer(
     {
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -50,7 +55,8 @@ export async function createHttpServer(
     server,
     maxConnections ?? connectionsAllowed(await descriptorLimit()),
   );
-  if (preload) preloadAfterFirstAnswer(server, { endpoints, steps: app.preload, log: app.log });
-  server.on('upgrade', createUpgradeListener(app, createUpgrade(app)));
-  return server;
+  if (preload) preloadAfterFirstAnswer(server, { endpoints: routes.entries, steps: app.preload, log: app.log });
+  const plain = createPlainSockets(h3App);
+  server.on('upgrade', createUpgradeListener(app, { routes, upgrade: createUpgrade(app), plain }));
+  return { server, requestsEnded: trackRequests(server), closeSockets: plain.close };
 }

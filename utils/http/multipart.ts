@@ -5,6 +5,7 @@ import type { Busboy } from 'busboy';
 import { invalidField, ServiceError } from '#server/errors/service-error.ts';
 import { RequestAborted, UnreadableBody } from './body.ts';
 import { closeWhenIdle } from './idle-body.ts';
+import { isLocalRequest } from './local-request.ts';
 
 /** Limits of the fields in addition to the file; the parser limits a part's headers to 16 KiB. */
 const LIMITS = { fields: 100, fieldSize: 65_536, parts: 1000 };
@@ -66,6 +67,7 @@ function namesType({ headers }: IncomingMessage, head: string): boolean {
 export function createForm(request: IncomingMessage, idleMs: number): Form {
   return {
     async read(onFile) {
+      if (isLocalRequest(request)) throw malformed('a call within the process cannot send one');
       const parser = await createParser(request);
       if (request.destroyed && !request.complete) throw new RequestAborted('the client closed the connection');
       const fields = new Map<string, string>();

@@ -1,27 +1,27 @@
 /**
- * A request's way in: guard, route, endpoint, reply. It takes the place of h3's own handler; h3 contributes the event
- * alone.
+ * Ingress of all requests: guard, request id, access log, page. It wraps the handler of Nitro's app, which gets only
+ * requests that the guard has passed, and calls that Nitro makes within the process.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { H3Event } from 'h3';
+import { isError, type H3Event } from 'h3';
 import type { App } from '#server/app/app.ts';
-import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
-import { newUlid } from '#server/ids.ts';
-import type { Endpoint, FailureStatuses } from '../endpoint.ts';
+import type { Verdict } from '#server/auth/guard.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
 import type { AssetReader } from './assets.ts';
-import { RequestAborted, UnreadableBody } from './body.ts';
 import { PUBLIC_ID_HEADER, publicIdOf } from './caller.ts';
-import type { Reply } from './reply.ts';
-import { failure, writeReply } from './reply.ts';
+import { answerByTable } from './endpoint-table.ts';
+import { isLocalRequest } from './local-request.ts';
 import type { RequestTarget } from './request-target.ts';
 import { parseRequestTarget } from './request-target.ts';
-import type { EndpointEntry, RouteMatch, RouteTable } from './route-table.ts';
+import type { RouteTable } from './route-table.ts';
+import { removeToken } from './remove-token.ts';
+import { failure } from './reply.ts';
+import { failureReply, sendReply } from './send-reply.ts';
+import { requestIdOf, unknownRoute, type ServedRequest } from './served-request.ts';
 
-const REQUEST_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/i;
-
-export interface HandlerOptions {
-  /** Resolves when the app is up; requests wait for it. */
+export interface Host {
+  /** Resolves when the app has started; requests wait for it. */
   app(): App | Promise<App>;
   routes: RouteTable;
   assets: AssetReader;
@@ -31,137 +31,132 @@ export interface HandlerOptions {
   onAuthorized?: (socket: Socket) => void;
 }
 
-/** The caller's id, or a new one. Node joins a repeated header with a comma; the first value counts. */
-function requestIdOf(request: IncomingMessage): string {
-  const header = request.headers['x-request-id'];
-  const first = (Array.isArray(header) ? header[0] : header)?.split(',', 1)[0]?.trim();
-  return first !== undefined && REQUEST_ID.test(first) ? first : newUlid();
+export interface NitroHandler {
+  handle(event: H3Event): Promise<unknown>;
+  /** Whether a route rule answers requests for this path by itself (`redirect`, `proxy`). */
+  hasRule?: (path: string) => boolean;
 }
 
-const unknownRoute = (method: string, path: string) =>
-  new ServiceError('route.not_found', `Route ${method}:${path} not found`);
+/** A path that the page does not have: those of the API, and one that other servers of this protocol have. */
+const isReserved = ({ decoded, segments }: RequestTarget): boolean =>
+  segments[0] === 'api' || decoded.startsWith('/api/') || decoded === '/documentation';
 
-/** Builds the handler of one server. It rejects only when the app could not start. */
-export function createRequestHandler({
-  app: appReady,
-  routes,
-  assets,
-  clientAddress = ({ socket }) => socket.remoteAddress,
-  onAuthorized,
-}: HandlerOptions): (event: H3Event) => Promise<void> {
-  const loaded = new Map<EndpointEntry, Endpoint>();
-  async function endpointOf(entry: EndpointEntry): Promise<Endpoint> {
-    const known = loaded.get(entry);
-    if (known) return known;
-    const { default: endpoint } = await entry.load();
-    loaded.set(entry, endpoint);
-    return endpoint;
-  }
+/** The path as route rules name it: decoded, but with the encoded slashes of its segments. */
+const rulePath = ({ segments }: RequestTarget): string =>
+  `/${segments.map((segment) => segment.replaceAll('/', '%2F')).join('/')}`;
 
-  /** From the route on: everything that may throw a `ServiceError`. */
-  async function route(
-    app: App,
-    event: H3Event,
-    target: RequestTarget,
-    match: RouteMatch | undefined,
-    requestId: string,
-  ): Promise<Reply> {
-    const { method = 'GET' } = event.node.req;
-    if (match?.kind === 'unsupported-action') {
-      const message = `unsupported action: ${match.tail}`;
-      // Clients recognise the message by its first words, so only the details contain the field.
-      throw new ServiceError('validation.failed', message, { details: [{ path: match.field, message }] });
-    }
-    if (match) {
-      const endpoint = await endpointOf(match.entry);
-      if (endpoint.definition.mounted?.(app.bind) ?? true) {
-        try {
-          const { params } = match;
-          const remoteAddress = clientAddress(event.node.req);
-          return await endpoint.run({ app, event, params, query: target.query, requestId, remoteAddress });
-        } catch (error) {
-          if (error instanceof RequestAborted) throw error;
-          return failed(app, error, requestId, endpoint.definition.failureStatuses);
-        }
-      }
-    }
-    const { decoded, segments } = target;
-    const isApi = segments[0] === 'api' || decoded.startsWith('/api/') || decoded === '/documentation';
-    if (isApi || (method !== 'GET' && method !== 'HEAD')) throw unknownRoute(method, decoded);
-    return assets.read(segments, app.policies.page);
-  }
+/** Stands in for a target that cannot be parsed, which the guard refuses. */
+const MALFORMED: RequestTarget = { raw: '/', decoded: '/', segments: [''], query: '' };
 
-  function failed(app: App, error: unknown, requestId: string, statuses: FailureStatuses = {}): Reply {
-    if (error instanceof ServiceError) return failure(error, requestId, statuses[error.name]);
-    if (error instanceof UnreadableBody) {
-      const reply = failure(error.answer, requestId);
-      return { ...reply, headers: { ...reply.headers, connection: 'close' } };
-    }
-    app.log.error('unhandled error', { err: error, request_id: requestId });
-    const uncoded = new ServiceError('internal.error', errorMessage(error) || 'internal error');
-    return failure(uncoded, requestId, statuses['internal.error']);
-  }
+/** Builds the handler of one server. It rejects if the app could not start, and with errors of Nitro's handlers. */
+export function createRequestHandler(
+  { app: appReady, routes, assets, clientAddress = ({ socket }) => socket.remoteAddress, onAuthorized }: Host,
+  nitro: NitroHandler,
+): (event: H3Event) => Promise<void> {
+  const isServed = ({ match, target }: ServedRequest): boolean =>
+    match !== undefined || (!isReserved(target) && (nitro.hasRule?.(rulePath(target)) ?? false));
 
-  async function answer(app: App, event: H3Event, requestId: string): Promise<Reply> {
+  /** Checks the request and sets the headers that every answer has. */
+  async function guarded(event: H3Event, target: RequestTarget | undefined): Promise<Verdict> {
+    const { app, served } = event.context;
     const { req: request, res: response } = event.node;
-    const { method = 'GET', headers, url = '/', socket } = request;
-    const target = parseRequestTarget(url);
-    const match = target && routes.match(method, target.segments);
+    const { headers, socket } = request;
     const verdict = await app.guard.request({
-      method,
+      method: served.method,
       target,
-      matchesEndpoint: match !== undefined,
+      isServed: target !== undefined && isServed(served),
       host: headers.host,
       origin: headers.origin,
       fetchSite: headers['sec-fetch-site']?.toString(),
       authorization: headers.authorization,
       requestedHeaders: headers['access-control-request-headers'],
-      remoteAddress: clientAddress(request),
+      remoteAddress: served.remoteAddress,
     });
     if (verdict.authorized) onAuthorized?.(socket);
     for (const name in verdict.headers) response.setHeader(name, verdict.headers[name] ?? '');
     const publicId = publicIdOf(headers);
     if (publicId !== undefined) response.setHeader(PUBLIC_ID_HEADER, publicId);
     for (const name in app.policies.answer) response.setHeader(name, app.policies.answer[name] ?? '');
+    return verdict;
+  }
 
-    if (verdict.outcome === 'preflight') return { status: 204, headers: {} };
-    if (verdict.refusal) {
-      const { status, error, message } = verdict.refusal;
-      return failure(new ServiceError(error, message), requestId, status);
+  /** Answers a request that no handler gets: with the page, or that there is no such route. */
+  async function answerOpen(event: H3Event): Promise<void> {
+    const { app, served } = event.context;
+    const { method, target } = served;
+    const isPage = (method === 'GET' || method === 'HEAD') && !isServed(served) && !isReserved(target);
+    if (!isPage) throw unknownRoute(event);
+    await sendReply(event, await assets.read(target.segments, app.policies.page));
+  }
+
+  async function answerVerdict(event: H3Event, { outcome, refusal }: Verdict): Promise<void> {
+    if (outcome === 'health') return answerByTable(event);
+    if (outcome === 'open') return answerOpen(event);
+    if (!refusal) return sendReply(event, { status: 204, headers: {} });
+    const error = new ServiceError(refusal.error, refusal.message);
+    await sendReply(event, failure(error, event.context.served.requestId, refusal.status));
+  }
+
+  /** Whether Nitro gets the request. Any other request is answered here. */
+  async function isForNitro(event: H3Event, target: RequestTarget | undefined): Promise<boolean> {
+    try {
+      const { served } = event.context;
+      if (isLocalRequest(event.node.req)) {
+        if (isServed(served) || isReserved(served.target)) return true;
+        await answerOpen(event);
+        return false;
+      }
+      const verdict = await guarded(event, target);
+      if (verdict.outcome === 'pass' && target) return true;
+      await answerVerdict(event, verdict);
+    } catch (error) {
+      await sendReply(event, failureReply(event, error));
     }
-    if (!target) throw new Error('the guard let a malformed URL pass');
-    return route(app, event, target, match, requestId);
+    return false;
+  }
+
+  async function answerByNitro(event: H3Event): Promise<void> {
+    const { req: request } = event.node;
+    const { target, requestId } = event.context.served;
+    if (!isLocalRequest(request)) removeToken(request);
+    // Handlers see the origin form of a target in absolute form.
+    if (!request.url?.startsWith('/')) request.url = target.query === '' ? target.raw : `${target.raw}?${target.query}`;
+    try {
+      await nitro.handle(event);
+    } catch (error) {
+      if (error instanceof ServiceError) return sendReply(event, failureReply(event, error));
+      // Nitro answers these without their message.
+      if (!isError(error) || error.unhandled || error.fatal) {
+        event.context.app.log.error('unhandled error', { err: error, request_id: requestId });
+      }
+      throw error;
+    }
   }
 
   return async (event) => {
-    const { req: request, res: response } = event.node;
+    const { req: request } = event.node;
     const app = await appReady();
     const startedAt = performance.now();
+    const { method = 'GET', url = '/' } = request;
+    const target = parseRequestTarget(url);
     const requestId = requestIdOf(request);
-    let reply: Reply;
+    const match = target && routes.match(method, target.segments);
+    const remoteAddress = clientAddress(request);
+    const served: ServedRequest = { method, target: target ?? MALFORMED, match, requestId, remoteAddress };
+    event.context.app = app;
+    event.context.served = served;
     try {
-      reply = await answer(app, event, requestId);
-    } catch (error) {
-      if (error instanceof RequestAborted) return;
-      reply = failed(app, error, requestId);
+      if (await isForNitro(event, target)) await answerByNitro(event);
+    } finally {
+      if (app.accessLog.enabled('info') && !served.isAborted && !isLocalRequest(request)) {
+        const { host } = request.headers;
+        app.accessLog.info('request completed', {
+          reqId: requestId,
+          req: { method, url, host, remoteAddress, remotePort: request.socket.remotePort },
+          code: served.code,
+          responseTime: Math.round((performance.now() - startedAt) * 1000) / 1000,
+        });
+      }
     }
-    try {
-      await writeReply(request, response, reply);
-    } catch (error) {
-      app.log.error('unhandled error', { err: error, request_id: requestId });
-    }
-    if (!app.accessLog.enabled('info')) return;
-    app.accessLog.info('request completed', {
-      reqId: requestId,
-      req: {
-        method: request.method,
-        url: request.url,
-        host: request.headers.host,
-        remoteAddress: clientAddress(request),
-        remotePort: request.socket.remotePort,
-      },
-      code: reply.code,
-      responseTime: Math.round((performance.now() - startedAt) * 1000) / 1000,
-    });
   };
 }

@@ -1,9 +1,11 @@
 /**
- * Matches a request's segments against the endpoints of `#endpoints`. Ours and not h3's router, because radix3 decodes
- * before it splits, takes colons for parameters and ignores trailing slashes.
+ * Matches a request's segments against the files of `#endpoints`. Ours and not h3's router, because radix3 decodes
+ * before it splits, takes colons for parameters and ignores trailing slashes. Plain files are served by Nitro's router:
+ * of them the table says only that they name a path.
  */
 import type { Endpoint } from '../endpoint.ts';
 
+/** A file whose default export is a `define…Endpoint`. */
 export interface EndpointEntry {
   /**
    * The route in nitro's notation: `/things/:id`, `/things/:id/actions/fork`; `/things/**:rest` matches the whole rest.
@@ -14,49 +16,68 @@ export interface EndpointEntry {
   load(): Promise<{ default: Endpoint }>;
 }
 
+/** A file with any other event handler. */
+export interface PlainRoute {
+  route: string;
+  /** Lower case; absent: any method. */
+  method?: string;
+}
+
 export type RouteMatch =
   | { kind: 'endpoint'; entry: EndpointEntry; params: Record<string, string> }
   /**
    * The resource has actions for this method, but not this one. `field` is its id; for actions of a collection that of
    * its items, empty where it has none.
    */
-  | { kind: 'unsupported-action'; tail: string; field: string };
+  | { kind: 'unsupported-action'; tail: string; field: string }
+  /** A plain file names the path, for this method or, if no file has this method, for another one. */
+  | { kind: 'plain' };
 
 export interface RouteTable {
   entries: EndpointEntry[];
-  /** Undefined for an unknown route. HEAD matches what GET does. */
+  /** Undefined for an unknown route. HEAD matches what GET of an endpoint does. */
   match(method: string, segments: string[]): RouteMatch | undefined;
+}
+
+/** What is stored at the end of a route; an entry is absent for a plain file. */
+interface Leaf {
+  entry?: EndpointEntry;
+  names: string[];
 }
 
 interface Node {
   literals: Map<string, Node>;
-  /** One child for all siblings: they name their parameter alike. */
+  /** One child for all siblings: endpoints name their parameter alike. */
   param: Node | undefined;
   paramName: string;
-  endpoints: Map<string, { entry: EndpointEntry; names: string[] }>;
+  /** By method; `ANY` for plain files without one. */
+  leaves: Map<string, Leaf>;
   /** Actions of the resource that ends here: method, then action. */
-  actions: Map<string, Map<string, { entry: EndpointEntry; names: string[] }>>;
+  actions: Map<string, Map<string, Leaf>>;
   /**
-   * By method, the endpoint that takes the whole path after this node as one parameter, including the tail of an
-   * action, which the endpoint checks after its query.
+   * By method, the file that takes everything below this node as one parameter. The tail of an action is part of it:
+   * the endpoint looks for it at the end of its path.
    */
-  rest: Map<string, { entry: EndpointEntry; names: string[] }>;
+  rest: Map<string, Leaf>;
 }
 
 const createNode = (): Node => ({
   literals: new Map(),
   param: undefined,
   paramName: '',
-  endpoints: new Map(),
+  leaves: new Map(),
   actions: new Map(),
   rest: new Map(),
 });
 
-const CATCH_ALL = '**:';
+/** Key of the leaf of a plain file without a method. */
+const ANY = '';
+/** Matches a plain file of whatever method. */
+const PLAIN = 'plain';
 
-function child(node: Node, segment: string): Node {
-  if (segment.startsWith(':')) {
-    node.paramName = segment.slice(1);
+function child(node: Node, segment: string, isEndpoint: boolean): Node {
+  if (segment.startsWith(':') || segment === '*') {
+    if (isEndpoint) node.paramName = segment.slice(1);
     return (node.param ??= createNode());
   }
   const existing = node.literals.get(segment);
@@ -71,45 +92,56 @@ export function publicPath(route: string): string {
   return route.replace(/\/actions\/([^/:]+)$/, ':$1');
 }
 
-function insert(root: Node, entry: EndpointEntry): void {
-  const segments = entry.route.split('/').slice(1);
-  const names = segments.flatMap((segment) => /^(?:\*\*)?:(.*)$/.exec(segment)?.[1] ?? []);
-  const action = segments.at(-2) === 'actions' ? segments.at(-1) : undefined;
+function insert(root: Node, route: string, method: string, entry?: EndpointEntry): void {
+  const segments = route.split('/').slice(1);
+  const leaf = { entry, names: segments.flatMap((segment) => /^(?:\*\*)?:(.*)$/.exec(segment)?.[1] ?? []) };
+  const action = entry && segments.at(-2) === 'actions' ? segments.at(-1) : undefined;
   const resource = action === undefined ? segments : segments.slice(0, -2);
   let node = root;
   for (const segment of resource) {
-    if (segment.startsWith(CATCH_ALL)) {
-      node.rest.set(entry.method, { entry, names });
+    if (segment.startsWith('**')) {
+      node.rest.set(method, leaf);
       return;
     }
-    node = child(node, segment);
+    node = child(node, segment, entry !== undefined);
   }
   if (action === undefined) {
-    node.endpoints.set(entry.method, { entry, names });
+    node.leaves.set(method, leaf);
     return;
   }
-  const ofMethod = node.actions.get(entry.method) ?? new Map<string, { entry: EndpointEntry; names: string[] }>();
-  ofMethod.set(action, { entry, names });
-  node.actions.set(entry.method, ofMethod);
+  const ofMethod = node.actions.get(method) ?? new Map<string, Leaf>();
+  ofMethod.set(action, leaf);
+  node.actions.set(method, ofMethod);
 }
 
-const named = (names: string[], values: string[]) =>
-  Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']));
+function pick(leaves: Map<string, Leaf>, method: string): Leaf | undefined {
+  if (method === PLAIN) return [...leaves.values()].find(({ entry }) => !entry);
+  const leaf = leaves.get(method) ?? leaves.get(ANY);
+  if (leaf || method !== 'head') return leaf;
+  const get = leaves.get('get');
+  return get?.entry && get;
+}
+
+function matchOf({ entry, names }: Leaf, values: string[]): RouteMatch {
+  if (!entry) return { kind: 'plain' };
+  const params = Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']));
+  return { kind: 'endpoint', entry, params };
+}
+
+/** Actions are those of endpoints, which answer HEAD as they answer GET. */
+const actionsOf = (node: Node, method: string) => node.actions.get(method === 'head' ? 'get' : method);
 
 /** Builds the table once, at start; `match` allocates little and never throws. */
-export function createRouteTable(entries: EndpointEntry[]): RouteTable {
+export function createRouteTable(entries: EndpointEntry[], plainRoutes: readonly PlainRoute[] = []): RouteTable {
   const root = createNode();
-  for (const entry of entries) insert(root, entry);
+  for (const entry of entries) insert(root, entry.route, entry.method, entry);
+  for (const { route, method = ANY } of plainRoutes) insert(root, route, method);
 
   function find(node: Node, method: string, segments: string[], at: number, values: string[]): RouteMatch | undefined {
     const exact = findExact(node, method, segments, at, values);
-    const rest = exact ? undefined : node.rest.get(method);
+    const rest = exact ? undefined : pick(node.rest, method);
     if (!rest || at >= segments.length) return exact;
-    return {
-      kind: 'endpoint',
-      entry: rest.entry,
-      params: named(rest.names, [...values, segments.slice(at).join('/')]),
-    };
+    return matchOf(rest, [...values, segments.slice(at).join('/')]);
   }
 
   function findExact(
@@ -131,35 +163,46 @@ export function createRouteTable(entries: EndpointEntry[]): RouteTable {
   }
 
   function findLast(node: Node, method: string, segment: string, values: string[]): RouteMatch | undefined {
-    const exact = node.literals.get(segment)?.endpoints.get(method);
-    if (exact) return { kind: 'endpoint', entry: exact.entry, params: named(exact.names, values) };
+    const literal = node.literals.get(segment);
+    const exact = literal && pick(literal.leaves, method);
+    if (exact) return matchOf(exact, values);
 
     const colon = segment.lastIndexOf(':');
     const head = segment.slice(0, colon);
     const collection = colon > 0 ? node.literals.get(head) : undefined;
-    const collectionActions = collection?.actions.get(method);
+    const collectionActions = collection && actionsOf(collection, method);
     if (collection && collectionActions) {
       const found = collectionActions.get(segment.slice(colon + 1));
-      if (found) return { kind: 'endpoint', entry: found.entry, params: named(found.names, values) };
+      if (found) return matchOf(found, values);
       return { kind: 'unsupported-action', tail: segment, field: collection.paramName };
     }
 
     const { param } = node;
-    if (!param || node.literals.get(segment)?.actions.has(method)) return undefined;
-    const actions = param.actions.get(method);
-    const plain = param.endpoints.get(method);
+    if (!param || (literal && actionsOf(literal, method))) return undefined;
+    const actions = actionsOf(param, method);
+    const plain = pick(param.leaves, method);
     if (actions && (colon !== -1 || !plain)) {
       const found = colon > 0 ? actions.get(segment.slice(colon + 1)) : undefined;
-      if (found) return { kind: 'endpoint', entry: found.entry, params: named(found.names, [...values, head]) };
+      if (found) return matchOf(found, [...values, head]);
       return { kind: 'unsupported-action', tail: segment, field: node.paramName };
     }
-    return plain && { kind: 'endpoint', entry: plain.entry, params: named(plain.names, [...values, segment]) };
+    return plain && matchOf(plain, [...values, segment]);
+  }
+
+  /** Nitro's router ignores a slash at the end, and answers itself for a path that has no file for the method. */
+  function findPlain(method: string, segments: string[]): RouteMatch | undefined {
+    const withoutSlash = segments.length > 1 && segments.at(-1) === '' ? segments.slice(0, -1) : segments;
+    const found = find(root, method, withoutSlash, 0, []);
+    if (found?.kind === 'plain') return found;
+    return find(root, PLAIN, segments, 0, []) ?? find(root, PLAIN, withoutSlash, 0, []);
   }
 
   return {
     entries,
     match(method, segments) {
-      return find(root, method === 'HEAD' ? 'get' : method.toLowerCase(), segments, 0, []);
+      const name = method.toLowerCase();
+      const found = find(root, name, segments, 0, []);
+      return found ?? (plainRoutes.length > 0 ? findPlain(name, segments) : undefined);
     },
   };
 }

@@ -2,18 +2,28 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Socket } from 'node:net';
-import type { Hooks } from 'crossws';
+import type { Hooks, Peer as Socketed } from 'crossws';
+import type { App as H3App } from 'h3';
 import type { App } from '#server/app/app.ts';
 import { WEBSOCKET_PATH, bearerSubprotocol } from '#server/auth/guard.ts';
 import { loadOnce } from '#server/async/lazy.ts';
-import { parseRequestTarget } from './request-target.ts';
+import { removeToken } from './remove-token.ts';
+import { parseRequestTarget, type RequestTarget } from './request-target.ts';
+import type { RouteTable } from './route-table.ts';
 import { peerHooks } from './socket-peers.ts';
 
 /** A longer frame closes its connection with 1009. */
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 const KEEP_ALIVE_MS = 30_000;
+/** The code of a close because the server stops. */
+const GOING_AWAY = 1001;
 
-const STATUS_TEXT = { 401: 'Unauthorized', 403: 'Forbidden', 404: 'Not Found', 429: 'Too Many Requests' } as const;
+export const STATUS_TEXT = {
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  429: 'Too Many Requests',
+} as const;
 
 /** Options of the `ws` server: exact echo of the token's subprotocol and of no other, frame limit, no compression. */
 const webSocketServerOptions = {
@@ -40,14 +50,74 @@ export function createUpgrade(app: App): Upgrade {
   return async (request, socket, head) => (await adapter()).handleUpgrade(request, socket, head);
 }
 
+/** The target of a socket or its upgrade, as it was received: crossws puts scheme and Host before it. */
+export function receivedTarget(info: RequestInit | Socketed): RequestTarget | undefined {
+  const request: object = 'request' in info ? info.request : info;
+  if (!('url' in request) || typeof request.url !== 'string') return undefined;
+  const host = 'headers' in request && request.headers instanceof Headers && request.headers.get('host');
+  return parseRequestTarget(
+    request.url.slice(request.url.indexOf('://') + '://'.length + (host || 'localhost').length),
+  );
+}
+
+/** Handlers of `defineWebSocketHandler`, on the paths of plain files. */
+export interface PlainSockets {
+  /** The hooks of the handler; undefined if no handler of the path takes sockets. */
+  hooksOf(target: RequestTarget): Promise<Partial<Hooks> | undefined>;
+  upgrade: Upgrade;
+  /** Closes all sockets. */
+  close(): void;
+}
+
+/** Builds the sockets of the handlers that `resolve` finds by path. */
+export function createPlainSockets({ resolve }: Pick<H3App, 'resolve'>): PlainSockets {
+  let closeAll: PlainSockets['close'] | undefined;
+  async function hooksOf({ raw }: RequestTarget): Promise<Partial<Hooks> | undefined> {
+    const hooks = (await resolve(raw))?.handler.__websocket__;
+    return hooks && Object.keys(hooks).length > 0 ? hooks : undefined;
+  }
+  const adapter = loadOnce(async () => {
+    const { default: nodeAdapter } = await import('crossws/adapters/node');
+    const resolveHooks = async (info: RequestInit | Socketed) => {
+      const target = receivedTarget(info);
+      return (target && (await hooksOf(target))) ?? {};
+    };
+    const built = nodeAdapter({ resolve: resolveHooks, serverOptions: webSocketServerOptions });
+    closeAll = () => built.closeAll(GOING_AWAY);
+    return built;
+  });
+  return {
+    hooksOf,
+    upgrade: async (request, socket, head) => (await adapter()).handleUpgrade(request, socket, head),
+    close: () => closeAll?.(),
+  };
+}
+
+export interface UpgradeOptions {
+  routes: RouteTable;
+  /** Takes sockets of the gateway. */
+  upgrade: Upgrade;
+  plain: PlainSockets;
+}
+
+/** Whether a plain file names the path. */
+export const isPlainPath = (routes: RouteTable, { segments }: RequestTarget): boolean =>
+  routes.match('GET', segments)?.kind === 'plain';
+
 /**
- * The server's `upgrade` listener: other paths are closed without a reply, refusals have no body, the rest is upgraded.
+ * The server's `upgrade` listener: paths without a handler are closed without an answer, refusals are bare, the rest goes
+ * on.
  */
-export function createUpgradeListener(app: App, upgrade: Upgrade): (...args: Parameters<Upgrade>) => void {
+export function createUpgradeListener(
+  app: App,
+  { routes, upgrade, plain }: UpgradeOptions,
+): (...args: Parameters<Upgrade>) => void {
   /** Resolves to whether the WebSocket library has the socket now. */
   const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<boolean> => {
     const { headers, url = '' } = request;
-    if (parseRequestTarget(url)?.raw !== WEBSOCKET_PATH) {
+    const target = parseRequestTarget(url);
+    const isGateway = target?.raw === WEBSOCKET_PATH;
+    if (!target || (!isGateway && !isPlainPath(routes, target))) {
       socket.destroy();
       return false;
     }
@@ -63,8 +133,13 @@ export function createUpgradeListener(app: App, upgrade: Upgrade): (...args: Par
       refuse(socket, verdict);
       return false;
     }
+    if (!isGateway && !(await plain.hooksOf(target))) {
+      socket.destroy();
+      return false;
+    }
     if (socket instanceof Socket) socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_MS);
-    await upgrade(request, socket, head);
+    if (!isGateway) removeToken(request);
+    await (isGateway ? upgrade : plain.upgrade)(request, socket, head);
     return true;
   };
   return (request, socket, head) => {
@@ -78,33 +153,5 @@ export function createUpgradeListener(app: App, upgrade: Upgrade): (...args: Par
         socket.destroy();
       },
     );
-  };
-}
-
-function refusalResponse(status: keyof typeof STATUS_TEXT): Response {
-  return new Response(null, { status, statusText: STATUS_TEXT[status], headers: { connection: 'close' } });
-}
-
-/**
- * For development, where the upgrade itself belongs to the dev server: the same guard inside crossws' own hook.
- * `clientHeader` has the address of the client.
- */
-export function developmentHooks(app: App, clientHeader: string): Partial<Hooks> {
-  return {
-    ...peerHooks(app, ({ request }) => request.headers.get(clientHeader) ?? undefined),
-    async upgrade({ url, headers }) {
-      // crossws adds scheme and Host before the request target; the text after them is the target as received.
-      const target = url.slice(url.indexOf('://') + '://'.length + (headers.get('host') || 'localhost').length);
-      if (parseRequestTarget(target)?.raw !== WEBSOCKET_PATH) throw refusalResponse(404);
-      const verdict = await app.guard.upgrade({
-        host: headers.get('host') ?? undefined,
-        origin: headers.get('origin') ?? undefined,
-        fetchSite: headers.get('sec-fetch-site') ?? undefined,
-        authorization: headers.get('authorization') ?? undefined,
-        protocols: headers.get('sec-websocket-protocol') ?? undefined,
-        remoteAddress: headers.get(clientHeader) ?? undefined,
-      });
-      if (verdict !== 'pass') throw refusalResponse(verdict);
-    },
   };
 }

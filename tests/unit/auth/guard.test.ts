@@ -13,7 +13,7 @@ const at = (path: string) => parseRequestTarget(path);
 const facts: RequestFacts = {
   method: 'GET',
   target: at('/api/v1/meta'),
-  matchesEndpoint: false,
+  isServed: false,
   host: '127.0.0.1:58627',
   origin: undefined,
   fetchSite: undefined,
@@ -49,30 +49,39 @@ describe('token', () => {
   ])('%s', async (authorization, expected) => expect(await status(setup(), { authorization })).toBe(expected));
 
   it.each([
-    ['GET', '/api/v1/healthz', 'pass'],
+    ['GET', '/api/v1/healthz', 'health'],
     ['HEAD', '/api/v1/healthz', 401],
     ['POST', '/api/v1/healthz', 401],
     ['GET', '/api/v1/healthz/', 401],
-    ['OPTIONS', '/api/v1/meta', 'pass'],
+    ['OPTIONS', '/api/v1/meta', 'open'],
     ['GET', '/openapi.json', 401],
     ['GET', '/asyncapi.json', 401],
-    ['GET', '/', 'pass'],
-    ['GET', '/api', 'pass'],
-    ['GET', '/apix/y', 'pass'],
+    ['GET', '/', 'open'],
+    ['HEAD', '/', 'open'],
+    ['POST', '/', 'open'],
+    ['GET', '/api', 'open'],
+    ['GET', '/apix/y', 'open'],
     ['GET', '/api/', 401],
     ['GET', '/api%2Fv1%2Fmeta', 401],
     ['GET', '/api%2Fv1%2Fhealthz', 401],
-    ['GET', '/%61pi/v1/%68ealthz', 'pass'],
+    ['GET', '/%61pi/v1/%68ealthz', 'health'],
+    ['GET', '/api/v1%2Fhealthz', 401],
     ['GET', '/%61pi/v1/meta', 401],
     ['POST', '/openapi.json', 401],
   ])('without one: %s %s', async (method, path, expected) => {
     expect(await status(setup(), { authorization: undefined, method, target: at(path) })).toBe(expected);
   });
 
-  it('is needed for each endpoint, and for no preflight', async () => {
-    const request = { authorization: undefined, target: at('/elsewhere'), matchesEndpoint: true };
-    expect(await status(setup(), request)).toBe(401);
-    expect(await status(setup(), { ...request, method: 'OPTIONS' })).toBe('pass');
+  it('is needed wherever a handler is; without one an OPTIONS request reaches none', async () => {
+    const request = { authorization: undefined, target: at('/elsewhere'), isServed: true };
+    for (const method of ['GET', 'HEAD', 'POST', 'DELETE', 'PROPFIND']) {
+      expect([method, await status(setup(), { ...request, method })]).toEqual([method, 401]);
+    }
+    const options = { ...request, method: 'OPTIONS' };
+    expect(await status(setup(), options)).toBe('open');
+    expect(await status(setup(), { ...options, authorization: 'Bearer wrong' })).toBe(401);
+    expect(await status(setup(), { ...options, authorization: facts.authorization })).toBe('pass');
+    expect(await status(setup(), { ...options, origin: 'http://localhost' })).toBe('preflight');
     expect(await status(setup(), { ...request, authorization: facts.authorization })).toBe('pass');
   });
 
@@ -80,12 +89,12 @@ describe('token', () => {
     const request = { authorization: undefined };
     expect(await status(setup(), { ...request, target: { decoded: '/x', segments: ['api', 'x'] } })).toBe(401);
     expect(await status(setup(), { ...request, target: { decoded: '/api/x', segments: ['x'] } })).toBe(401);
-    expect(await status(setup(), { ...request, target: { decoded: '/x', segments: ['x', 'api'] } })).toBe('pass');
+    expect(await status(setup(), { ...request, target: { decoded: '/x', segments: ['x', 'api'] } })).toBe('open');
   });
 
   it('marks a request as authorized where one was needed and valid', async () => {
     expect(await setup().request(facts)).toEqual({ outcome: 'pass', headers: {}, authorized: true });
-    expect(await setup().request({ ...facts, target: at('/') })).toEqual({ outcome: 'pass', headers: {} });
+    expect(await setup().request({ ...facts, target: at('/') })).toEqual({ outcome: 'open', headers: {} });
   });
 
   it('is never an empty text, not even where the token is one', async () => {
@@ -462,13 +471,11 @@ describe('without credentials', () => {
           refusal: { error: 'host.not_allowed', message: 'Request from another site not allowed' },
         });
       }
-      expect((await guard.request({ ...facts, target: at('/x'), matchesEndpoint: true, fetchSite })).outcome).toBe(
-        'refused',
-      );
+      expect((await guard.request({ ...facts, target: at('/x'), isServed: true, fetchSite })).outcome).toBe('refused');
       expect(await guard.upgrade({ ...facts, fetchSite, protocols: undefined })).toBe(403);
       // Only assets and the health check need no token, so that links to the page open from any site.
       for (const path of ['/', '/assets/x.js', '/s/session', '/api/v1/healthz']) {
-        expect((await guard.request({ ...facts, target: at(path), fetchSite })).outcome).toBe('pass');
+        expect(['open', 'health']).toContain((await guard.request({ ...facts, target: at(path), fetchSite })).outcome);
       }
       // The origin is its own, although the request was redirected by another site.
       expect((await guard.request({ ...facts, fetchSite, origin: 'http://127.0.0.1:58627' })).outcome).toBe('refused');
@@ -490,7 +497,13 @@ describe('without credentials', () => {
     }
   });
 
-  it('serves its own page, listed origins and clients that are no browsers', async () => {
+  it('passes OPTIONS requests to handlers, as there is no token to miss', async () => {
+    const options = { ...facts, method: 'OPTIONS', authorization: undefined };
+    expect((await guard.request({ ...options, isServed: true })).outcome).toBe('pass');
+    expect((await guard.request(options)).outcome).toBe('open');
+  });
+
+  it('serves its own page, listed origins and who is no browser', async () => {
     for (const origin of [undefined, 'http://127.0.0.1:58627', 'https://listed.test']) {
       const request = { ...facts, authorization: undefined, origin };
       const verdict = await guard.request(request);

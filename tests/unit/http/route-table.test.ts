@@ -32,6 +32,7 @@ const table = createRouteTable(
 function match(method: string, path: string): string | undefined {
   const found = table.match(method, path.split('/').slice(1));
   if (!found) return undefined;
+  if (found.kind === 'plain') return 'plain';
   if (found.kind === 'unsupported-action') return `!${found.tail} @${found.field}`;
   return `${found.entry.route} ${JSON.stringify(found.params)}`;
 }

@@ -1,0 +1,9 @@
+import type { IncomingMessage } from 'node:http';
+
+/** Removes the token from a request's headers: a `proxy` rule, or a handler that passes headers on, would send it away. */
+export function removeToken({ headers, rawHeaders }: IncomingMessage): void {
+  delete headers.authorization;
+  for (let at = rawHeaders.length - 2; at >= 0; at -= 2) {
+    if (rawHeaders[at]?.toLowerCase() === 'authorization') rawHeaders.splice(at, 2);
+  }
+}
