@@ -141,7 +141,9 @@ export function createRouteTable(entries: EndpointEntry[], plainRoutes: readonly
     const exact = findExact(node, method, segments, at, values);
     const rest = exact ? undefined : pick(node.rest, method);
     if (!rest || at >= segments.length) return exact;
-    return matchOf(rest, [...values, segments.slice(at).join('/')]);
+    const path = segments.slice(at).join('/');
+    // Only the catch-all of the root has what is below it without a path.
+    return rest.entry || path !== '' || at === 0 ? matchOf(rest, [...values, path]) : undefined;
   }
 
   function findExact(
@@ -180,13 +182,14 @@ export function createRouteTable(entries: EndpointEntry[], plainRoutes: readonly
     const { param } = node;
     if (!param || (literal && actionsOf(literal, method))) return undefined;
     const actions = actionsOf(param, method);
-    const plain = pick(param.leaves, method);
-    if (actions && (colon !== -1 || !plain)) {
+    const leaf = pick(param.leaves, method);
+    if (actions && (colon !== -1 || !leaf)) {
       const found = colon > 0 ? actions.get(segment.slice(colon + 1)) : undefined;
       if (found) return matchOf(found, [...values, head]);
       return { kind: 'unsupported-action', tail: segment, field: node.paramName };
     }
-    return plain && matchOf(plain, [...values, segment]);
+    // A parameter of Nitro's router is never empty.
+    return leaf && (leaf.entry || segment !== '') ? matchOf(leaf, [...values, segment]) : undefined;
   }
 
   /** Nitro's router ignores a slash at the end, and answers itself for a path that has no file for the method. */

@@ -102,3 +102,76 @@ describe('route table', () => {
     expect(publicPath('/api/v1/fs/actions/open-in')).toBe('/api/v1/fs:open-in');
   });
 });
+
+describe('plain files in the table', () => {
+  const mixed = createRouteTable(
+    ['get /things/:id', 'get /things/:id/parts', 'post /things/:id/actions/do', 'post /deep/**:rest', 'get /both'].map(
+      (line) => {
+        const [method = '', route = ''] = line.split(' ');
+        return { method, route, load: unused };
+      },
+    ),
+    [
+      { route: '/things/special' },
+      { route: '/things/posted', method: 'post' },
+      { route: '/things/:other/parts/:part', method: 'get' },
+      { route: '/plain/**', method: 'get' },
+      { route: '/deep/:id', method: 'get' },
+      { route: '/both', method: 'post' },
+      { route: '/plain/actions/do', method: 'post' },
+      { route: '/only', method: 'options' },
+      { route: '/star/*', method: 'get' },
+    ],
+  );
+  const kind = (method: string, path: string) => {
+    const found = mixed.match(method, path.split('/').slice(1));
+    return found?.kind === 'endpoint' ? found.entry.route : found?.kind;
+  };
+
+  it.each([
+    // The more specific path wins, whatever its kind.
+    ['GET', '/things/special', 'plain'],
+    ['GET', '/things/other', '/things/:id'],
+    ['GET', '/things/a/parts', '/things/:id/parts'],
+    ['GET', '/things/a/parts/b', 'plain'],
+    ['POST', '/deep/x', '/deep/**:rest'],
+    ['GET', '/deep/x', 'plain'],
+    // A file without the method leaves the path to one that has it.
+    ['GET', '/things/posted', '/things/:id'],
+    ['GET', '/both', '/both'],
+    ['HEAD', '/both', '/both'],
+    ['POST', '/both', 'plain'],
+    // A path without a file for the method is still named by it.
+    ['DELETE', '/both', 'plain'],
+    ['HEAD', '/plain/x', 'plain'],
+    ['PUT', '/plain/x/y', 'plain'],
+    ['GET', '/only', 'plain'],
+    ['OPTIONS', '/only', 'plain'],
+    ['OPTIONS', '/things/special', 'plain'],
+    ['GET', '/star/x', 'plain'],
+    // The router ignores a slash at the end.
+    ['GET', '/plain/x/', 'plain'],
+    ['PROPFIND', '/things/special/', 'plain'],
+    ['GET', '/both/', 'plain'],
+    ['GET', '/things/a/parts/', undefined],
+    // Colon actions belong to endpoints.
+    ['POST', '/things/a:do', '/things/:id/actions/do'],
+    ['POST', '/things/a:nope', 'unsupported-action'],
+    ['POST', '/things/a/actions/do', undefined],
+    ['POST', '/plain/actions/do', 'plain'],
+    ['POST', '/plain:do', undefined],
+    ['GET', '/plain', undefined],
+    ['GET', '/plain/', undefined],
+    ['GET', '/plain//', 'plain'],
+    ['GET', '/star/', undefined],
+    ['GET', '//plain/x', undefined],
+    ['GET', '/nowhere', undefined],
+  ])('%s %s', (method, path, expected) => expect(kind(method, path)).toBe(expected));
+
+  it('give all paths to a catch-all of the root', () => {
+    const all = createRouteTable([], [{ route: '/**' }]);
+    for (const path of ['/', '/x', '//x', '/x/']) {
+      expect([path, all.match('GET', path.split('/').slice(1))?.kind]).toEqual([path, 'plain']);
+    }
+  });
+});
