@@ -1,6 +1,7 @@
 /** Plain event handlers, middleware and in-process calls next to the endpoints. The built server and `nitro dev`: see e2e. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { connect } from 'node:net';
 import {
   createError,
   defineEventHandler,
@@ -9,6 +10,7 @@ import {
   readBody,
   setResponseHeader,
   toNodeListener,
+  type H3Event,
 } from 'h3';
 import { fetchNodeRequestHandler } from 'node-mock-http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -68,8 +70,11 @@ const plain: PlainFile[] = [
         headers: json,
         body: `{"name":"${'n'.repeat(200)}"}`,
       });
+      const form = { 'content-type': 'multipart/form-data; boundary=x' };
+      const upload = await call('/api/v1/files', { method: 'POST', headers: form, body: '--x--' });
       const page = await call('/');
-      return Promise.all([meta.json(), echo.json(), large.json(), page.text(), (await call('/api/v1/nope')).status]);
+      const unknown = await call('/api/v1/nope');
+      return Promise.all([meta.json(), echo.json(), large.json(), upload.json(), page.text(), unknown.status]);
     }),
   },
   {
@@ -95,8 +100,11 @@ const plain: PlainFile[] = [
   },
 ];
 
+/** The event of the last request that reached the middleware. */
+let lastEvent: H3Event | undefined;
 const middleware = [
   defineEventHandler((event) => {
+    lastEvent = event;
     reached.push('middleware');
     setResponseHeader(event, 'x-middleware', 'yes');
   }),
@@ -113,6 +121,8 @@ const echo = defineEndpoint({
   data: z.unknown(),
   handler: ({ body }) => body,
 });
+// Files that a request reaches in the router only after the table has failed to end it.
+plain.push({ route: '/api/v1/echo', handler: reach('after') }, { route: '/mistaken', method: 'post', handler: echo });
 const stopped = defineEndpoint({ summary: 'Stopped', data: z.unknown(), handler: () => reached.push('stopped') });
 
 const entries = [
@@ -303,6 +313,25 @@ describe('an endpoint', () => {
     expect(await post('n'.repeat(100))).toMatchObject({ msg: 'Request body is too large' });
   });
 
+  it('is reached by no other way than the table', async () => {
+    expect(await (await server.fetch('/mistaken', { method: 'POST', body: '{}' })).json()).toMatchObject({
+      code: 40400,
+      msg: 'Route POST:/mistaken not found',
+    });
+  });
+
+  it('ends a request whose client has disconnected', async () => {
+    const { hostname, port } = new URL(server.url);
+    const socket = connect(Number(port), hostname);
+    const head = `POST /api/v1/echo HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${server.token}\r\n`;
+    socket.write(`${head}Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{`);
+    await eventually(() => expect(reached).toEqual(['middleware']));
+    const event = lastEvent;
+    socket.destroy();
+    await eventually(() => expect(event?.handled).toBe(true));
+    expect(reached).toEqual(['middleware']);
+  });
+
   it('keeps its own rules: no slash at the end, 404 for an unknown method', async () => {
     for (const [method, target] of [
       ['GET', '/api/v1/meta/'],
@@ -331,6 +360,7 @@ it('calls within the process pass without a token', async () => {
     expect.objectContaining({ code: 0, data: expect.objectContaining({ server_id: server.app.serverId }) }),
     expect.objectContaining({ code: 0, data: { name: 'n' } }),
     expect.objectContaining({ msg: 'Request body is too large' }),
+    expect.objectContaining({ msg: 'Body is not a valid form: a call within the process cannot send one' }),
     'Not found',
     404,
   ]);

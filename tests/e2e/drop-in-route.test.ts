@@ -1,25 +1,7 @@
 /** A file dropped into `routes/` is served, validated and documented; nothing else is edited. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { spawnServer, temporaryDirectory } from '#support/server.ts';
-import type { SpawnedServer } from '#support/server.ts';
-
-const root = resolve(import.meta.dirname, '../..');
-const SOURCES = [
-  'bin',
-  'build',
-  'entry.ts',
-  'nitro.config.ts',
-  'package.json',
-  'plugins',
-  'routes',
-  'server',
-  'tsconfig.json',
-  'utils',
-];
+import { copyProject, type ProjectCopy } from '#support/project-copy.ts';
+import { spawnServer, type SpawnedServer } from '#support/server.ts';
 
 const dropped = `
 import { z } from 'zod';
@@ -37,27 +19,18 @@ export default defineEndpoint({
 });
 `;
 
-let project: string;
+let project: ProjectCopy;
 let server: SpawnedServer;
 beforeAll(async () => {
-  project = await temporaryDirectory();
-  for (const name of SOURCES) await cp(join(root, name), join(project, name), { recursive: true });
-  await symlink(join(root, 'node_modules'), join(project, 'node_modules'));
-  const folder = join(project, 'routes/api/v1/people/[name]/actions');
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, 'greet.post.ts'), dropped);
-  const nitro = spawn(process.execPath, [join(root, 'node_modules/nitropack/dist/cli/index.mjs'), 'build'], {
-    cwd: project,
-  });
-  let printed = '';
-  for (const stream of [nitro.stdout, nitro.stderr]) stream.on('data', (text: Buffer) => (printed += text.toString()));
-  const [code] = await once(nitro, 'close');
-  if (code !== 0) throw new Error(`the build failed:\n${printed}`);
-  server = await spawnServer({ entry: join(project, '.output/server/index.mjs') });
+  project = await copyProject();
+  await project.write('routes/api/v1/people/[name]/actions/greet.post.ts', dropped);
+  const { code, output } = await project.build();
+  if (code !== 0) throw new Error(`the build failed:\n${output}`);
+  server = await spawnServer({ entry: project.entry });
 });
 afterAll(async () => {
   await server?.close();
-  await rm(project, { recursive: true, force: true });
+  await project.remove();
 });
 
 it('serves, validates and documents it', async () => {
