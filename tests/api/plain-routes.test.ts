@@ -128,6 +128,7 @@ const stopped = defineEndpoint({ summary: 'Stopped', data: z.unknown(), handler:
 const entries = [
   ...endpoints,
   { route: '/api/v1/echo', method: 'post', load: async () => ({ default: echo }) },
+  { route: '/api/v1/stopped', method: 'options', load: async () => ({ default: stopped }) },
   { route: '/api/v1/stopped', method: 'get', load: async () => ({ default: stopped }) },
 ];
 
@@ -182,6 +183,7 @@ describe('without the token', () => {
     '/api/v1%2Fhealthz',
     '/api/v1/healthz/',
     '/api/v1/echo',
+    '/api/v1/stopped',
   ];
   it.each(targets)('no method of %s reaches a handler, a middleware or a rule', async (target) => {
     const kinds: Record<string, string>[] = [{}, { Authorization: 'Bearer wrong' }, { Origin: 'http://localhost' }];

@@ -84,7 +84,7 @@ export function createRequestHandler(
   async function answerOpen(event: H3Event): Promise<void> {
     const { app, served } = event.context;
     const { method, target } = served;
-    const isPage = (method === 'GET' || method === 'HEAD') && !isServed(served) && !isReserved(target);
+    const isPage = (method === 'GET' || method === 'HEAD') && !isReserved(target);
     if (!isPage) throw unknownRoute(event);
     await sendReply(event, await assets.read(target.segments, app.policies.page));
   }
