@@ -1,6 +1,6 @@
 /**
- * Settings of only the built server: our entry and the page's files. A module and not `$production` in the config,
- * which nitro reads only when NODE_ENV is set; in development a plain `entry` would take the dev worker's place.
+ * Parts that only the built server has: our entry and the page's files. A module and not `$production` in the
+ * config, which nitro reads only when NODE_ENV is set; in development a plain `entry` would take the dev worker's place.
  */
 import { resolve } from 'node:path';
 import type { NitroModule } from 'nitropack/types';

@@ -1,4 +1,4 @@
-/** The handlers that `#endpoints` lists, and which of them are endpoints. Refuses files that would be served otherwise than they read. */
+/** The handlers that `#endpoints` lists, and which of them are endpoints. Refuses files that would not be served as they are written. */
 import { readFile, readdir } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import type { Nitro, NitroEventHandler } from 'nitropack/types';

@@ -9,7 +9,7 @@ export interface RouteName {
 const NAME =
   /^(?<path>.*?)(?:\.(?<method>connect|delete|get|head|options|patch|post|put|trace))?(?:\.(?<env>dev|prod|prerender))?\.[A-Za-z]+$/;
 
-/** What Nitro reads from the path of a file below a folder of routes: `(v1)/things/[id].get.dev.ts`. */
+/** Reads route, method and environment from the path of a file below a folder of routes, as Nitro does: `(v1)/things/[id].get.dev.ts`. */
 export function routeName(file: string, base = ''): RouteName {
   const { path = file, method, env } = NAME.exec(file)?.groups ?? {};
   const route = `${base}/${path}`

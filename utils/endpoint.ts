@@ -126,7 +126,7 @@ export interface RawDescription {
   schema?: z.ZodType;
 }
 
-/** An endpoint as the table and the documents see it: what it says about itself, and how it answers a request. */
+/** An endpoint as the table and the documents see it: its description, and the function that answers a request. */
 interface EndpointParts {
   definition: Description &
     Schemas<z.ZodType, z.ZodType, z.ZodType> & {

@@ -40,7 +40,7 @@ interface Target {
 
 const status = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);
 
-/** What holds for both servers. */
+/** Checks every idiom; holds for both servers. */
 async function expectIdioms({ url, token }: Target, isDevelopment: boolean): Promise<void> {
   const authorization = `Bearer ${token}`;
   const send = (path: string, init: RequestInit = {}) =>
@@ -78,7 +78,7 @@ async function expectIdioms({ url, token }: Target, isDevelopment: boolean): Pro
   if (!isDevelopment) expect(await broken.text()).not.toContain('a secret');
   expect(await json('/errors/refused')).toMatchObject({ code: 40401, msg: 'no such session' });
 
-  // Endpoints behind middleware and rules, and by calls within the process.
+  // Endpoints after middleware and rules, and by calls within the process.
   const meta = await send('/api/v1/meta', { headers: { origin: url } });
   expect(await meta.json()).toMatchObject({ code: 0 });
   expect([meta.headers.get('x-rule'), meta.headers.get('access-control-allow-origin')]).toEqual(['yes', url]);

@@ -25,7 +25,7 @@ async function runMatch(event: H3Event): Promise<void> {
   const { match } = event.context.served;
   if (match?.kind === 'unsupported-action') {
     const message = `unsupported action: ${match.tail}`;
-    // Clients know the message by its first words, so the field stands in the details alone.
+    // Clients know the message by its first words, so only the details contain the field.
     throw new ServiceError('validation.failed', message, { details: [{ path: match.field, message }] });
   }
   if (match?.kind !== 'endpoint') throw unknownRoute(event);

@@ -33,7 +33,7 @@ export interface Host {
 
 export interface NitroHandler {
   handle(event: H3Event): Promise<unknown>;
-  /** Whether a route rule answers requests for this path by itself (`redirect`, `proxy`). */
+  /** Whether a route rule answers requests for this path (`redirect`, `proxy`). */
   hasRule?: (path: string) => boolean;
 }
 
@@ -45,7 +45,7 @@ const isReserved = ({ decoded, segments }: RequestTarget): boolean =>
 const rulePath = ({ segments }: RequestTarget): string =>
   `/${segments.map((segment) => segment.replaceAll('/', '%2F')).join('/')}`;
 
-/** Stands in for a target that cannot be parsed, which the guard refuses. */
+/** Placeholder for a target that cannot be parsed, which the guard refuses. */
 const MALFORMED: RequestTarget = { raw: '/', decoded: '/', segments: [''], query: '' };
 
 /** Builds the handler of one server. It rejects if the app could not start, and with errors of Nitro's handlers. */

@@ -1,15 +1,13 @@
 /**
  * Matches a request's segments against the files of `#endpoints`. Ours and not h3's router, because radix3 decodes
- * before it splits, takes colons for parameters and ignores trailing slashes. Plain files are served by Nitro's router:
- * of them the table says only that they name a path.
+ * before it splits, takes colons for parameters and ignores trailing slashes. Plain files are served by Nitro's router;
+ * the table contains only which paths they name.
  */
 import type { Endpoint } from '../endpoint.ts';
 
 /** A file whose default export is a `define…Endpoint`. */
 export interface EndpointEntry {
-  /**
-   * The route in nitro's notation: `/things/:id`, `/things/:id/actions/fork`; `/things/**:rest` matches the whole rest.
-   */
+  /** The route in Nitro's form: `/things/:id`, `/things/:id/actions/fork`; `/things/**:rest` takes the whole rest of a path. */
   route: string;
   /** Lower case. */
   method: string;
@@ -39,7 +37,7 @@ export interface RouteTable {
   match(method: string, segments: string[]): RouteMatch | undefined;
 }
 
-/** What is stored at the end of a route; an entry is absent for a plain file. */
+/** The end of a route; `entry` is absent for a plain file. */
 interface Leaf {
   entry?: EndpointEntry;
   names: string[];
@@ -72,7 +70,7 @@ const createNode = (): Node => ({
 
 /** Key of the leaf of a plain file without a method. */
 const ANY = '';
-/** Matches a plain file of whatever method. */
+/** Matches a plain file of any method. */
 const PLAIN = 'plain';
 
 function child(node: Node, segment: string, isEndpoint: boolean): Node {

@@ -50,7 +50,7 @@ export function createUpgrade(app: App): Upgrade {
   return async (request, socket, head) => (await adapter()).handleUpgrade(request, socket, head);
 }
 
-/** The target of a socket or its upgrade, as it was received: crossws puts scheme and Host before it. */
+/** The target of a socket or its upgrade as the client sent it: crossws puts scheme and Host before it. */
 export function receivedTarget(info: RequestInit | Socketed): RequestTarget | undefined {
   const request: object = 'request' in info ? info.request : info;
   if (!('url' in request) || typeof request.url !== 'string') return undefined;
@@ -105,8 +105,8 @@ export const isPlainPath = (routes: RouteTable, { segments }: RequestTarget): bo
   routes.match('GET', segments)?.kind === 'plain';
 
 /**
- * The server's `upgrade` listener: paths without a handler are closed without an answer, refusals are bare, the rest goes
- * on.
+ * The server's `upgrade` listener: closes sockets of paths without a handler, answers refusals with a bare status line,
+ * and passes the other sockets to their handler.
  */
 export function createUpgradeListener(
   app: App,
@@ -143,7 +143,7 @@ export function createUpgradeListener(
     return true;
   };
   return (request, socket, head) => {
-    // Until the WebSocket library has taken the socket over, a reset must not exit the process.
+    // Until a handler owns the socket, a reset must not end the process.
     const onError = () => socket.destroy();
     socket.on('error', onError);
     accept(request, socket, head).then(
