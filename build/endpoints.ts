@@ -4,7 +4,7 @@
  */
 import { resolve } from 'node:path';
 import type { Nitro, NitroModule } from 'nitropack/types';
-import { routeFiles } from './route-files.ts';
+import { routeFiles, type RouteFile } from './route-files.ts';
 import { refuseCachedEndpoints } from './refused-options.ts';
 
 const text = JSON.stringify;
@@ -12,8 +12,7 @@ const text = JSON.stringify;
 /** Handlers of Nitro's dev server for its tasks, which are not in a list. */
 const TASK_ROUTES = ['/_nitro/tasks', '/_nitro/tasks/:name'].map((route) => ({ route }));
 
-async function endpointsModuleText(nitro: Nitro): Promise<string> {
-  const files = await routeFiles(nitro);
+function endpointsModuleText(nitro: Nitro, files: readonly RouteFile[]): string {
   const endpoints = files.filter(({ isEndpoint }) => isEndpoint);
   refuseCachedEndpoints(nitro, endpoints);
   const rows = endpoints.map(
@@ -31,7 +30,21 @@ export const endpointsModule: NitroModule = {
   setup(nitro) {
     const { options, hooks } = nitro;
     const at = (path: string) => resolve(options.rootDir, path);
-    options.virtual['#endpoints'] = () => endpointsModuleText(nitro);
+    let files: RouteFile[] = [];
+    options.virtual['#endpoints'] = async () => {
+      files = await routeFiles(nitro);
+      return endpointsModuleText(nitro, files);
+    };
+    // A file that is empty when it is added may become an endpoint when it is saved.
+    const watching = {
+      name: 'endpoints',
+      transform(this: { addWatchFile(path: string): void }, _code: string, id: string) {
+        if (id.endsWith('#endpoints')) for (const { handler } of files) this.addWatchFile(handler);
+      },
+    };
+    hooks.hook('rollup:before', (_nitro, config) => {
+      if (options.dev) config.plugins = [config.plugins, watching];
+    });
     // When other modules have added theirs.
     hooks.hook('build:before', () => {
       options.handlers.push({ middleware: true, handler: at('utils/http/endpoint-table.ts') });

@@ -233,18 +233,31 @@ describe('nitro dev', () => {
   it('serves them all', () => expectIdioms({ url: server.url, token }, true));
 
   it('serves a file as soon as it is dropped, and says what is wrong with one', async () => {
-    const files = project.write(
+    await project.write(
       'routes/dropped.get.ts',
       `import { defineEventHandler } from 'h3';\nexport default defineEventHandler(() => 'dropped');\n`,
     );
-    await files;
     await until(async () => (await (await send('/dropped')).text()) === 'dropped', 'the dropped file');
+    // Editors create a file before they write it.
+    await project.write('routes/api/v1/later.get.ts', '');
+    await until(async () => (await send('/api/v1/later')).status === 500, 'the empty file');
+    await project.write(
+      'routes/api/v1/later.get.ts',
+      `import { z } from 'zod';
+import { defineEndpoint } from '#utils/endpoint.ts';
+export default defineEndpoint({ summary: 'Later', data: z.literal('later'), handler: () => 'later' as const });\n`,
+    );
+    await until(async () => (await (await send('/api/v1/later')).text()).includes('"data":"later"'), 'the endpoint');
     await project.write(
       'routes/wrong.ts',
       `import { defineEndpoint } from '#utils/endpoint.ts';\nexport default defineEndpoint({ summary: 'Wrong', handler: () => undefined });\n`,
     );
     await until(() => server.output().includes('routes/wrong.ts is an endpoint and needs a method'), 'the reason');
-    await rm(join(project.path, 'routes/wrong.ts'));
-    await until(async () => (await send('/dropped')).status === 200, 'the next build');
-  });
+    await project.write(
+      'routes/wrong.ts',
+      `import { defineEventHandler } from 'h3';\nexport default defineEventHandler(() => 'right');\n`,
+    );
+    await until(async () => (await (await send('/wrong')).text()) === 'right', 'the corrected file');
+    // Six builds of the dev server.
+  }, 900_000);
 });
