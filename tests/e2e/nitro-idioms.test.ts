@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { addNitroIdioms } from '#support/nitro-idioms.ts';
 import { requestWithoutBody } from '#support/open-requests.ts';
 import { eventually, until } from '#support/patience.ts';
-import { copyProject, type DevelopmentServer, type ProjectCopy } from '#support/project-copy.ts';
+import { BUILD_PATIENCE_MS, copyProject, type DevelopmentServer, type ProjectCopy } from '#support/project-copy.ts';
 import { rawUpgrade } from '#support/raw-request.ts';
 import { spawnServer, temporaryDirectory, type SpawnedServer } from '#support/server.ts';
 
@@ -232,32 +232,37 @@ describe('nitro dev', () => {
 
   it('serves them all', () => expectIdioms({ url: server.url, token }, true));
 
+  const untilBuilt = (check: () => Promise<boolean> | boolean, what: string) => until(check, what, BUILD_PATIENCE_MS);
+
   it('serves a file as soon as it is dropped, and says what is wrong with one', async () => {
     await project.write(
       'routes/dropped.get.ts',
       `import { defineEventHandler } from 'h3';\nexport default defineEventHandler(() => 'dropped');\n`,
     );
-    await until(async () => (await (await send('/dropped')).text()) === 'dropped', 'the dropped file');
+    await untilBuilt(async () => (await (await send('/dropped')).text()) === 'dropped', 'the dropped file');
     // Editors create a file before they write it.
     await project.write('routes/api/v1/later.get.ts', '');
-    await until(async () => (await send('/api/v1/later')).status === 500, 'the empty file');
+    await untilBuilt(async () => (await send('/api/v1/later')).status === 500, 'the empty file');
     await project.write(
       'routes/api/v1/later.get.ts',
       `import { z } from 'zod';
 import { defineEndpoint } from '#utils/endpoint.ts';
 export default defineEndpoint({ summary: 'Later', data: z.literal('later'), handler: () => 'later' as const });\n`,
     );
-    await until(async () => (await (await send('/api/v1/later')).text()).includes('"data":"later"'), 'the endpoint');
+    await untilBuilt(
+      async () => (await (await send('/api/v1/later')).text()).includes('"data":"later"'),
+      'the endpoint',
+    );
     await project.write(
       'routes/wrong.ts',
       `import { defineEndpoint } from '#utils/endpoint.ts';\nexport default defineEndpoint({ summary: 'Wrong', handler: () => undefined });\n`,
     );
-    await until(() => server.output().includes('routes/wrong.ts is an endpoint and needs a method'), 'the reason');
+    await untilBuilt(() => server.output().includes('routes/wrong.ts is an endpoint and needs a method'), 'the reason');
     await project.write(
       'routes/wrong.ts',
       `import { defineEventHandler } from 'h3';\nexport default defineEventHandler(() => 'right');\n`,
     );
-    await until(async () => (await (await send('/wrong')).text()) === 'right', 'the corrected file');
+    await untilBuilt(async () => (await (await send('/wrong')).text()) === 'right', 'the corrected file');
     // Six builds of the dev server.
-  }, 900_000);
+  }, 1_800_000);
 });

@@ -7,8 +7,8 @@ export const PATIENCE_MS = Number(process.env.SERVICE_CODE_TEST_PATIENCE_MS ?? 6
 const MAX_INTERVAL_MS = 20;
 
 /** Polls `check`; resolves to its result as soon as it does not throw. */
-export async function eventually<T>(check: () => T | Promise<T>): Promise<T> {
-  const deadline = Date.now() + PATIENCE_MS;
+export async function eventually<T>(check: () => T | Promise<T>, patienceMs = PATIENCE_MS): Promise<T> {
+  const deadline = Date.now() + patienceMs;
   for (let interval = 1; ; interval = Math.min(2 * interval, MAX_INTERVAL_MS)) {
     try {
       return await check();
@@ -23,9 +23,13 @@ type Truthy<T> = Exclude<T, false | '' | 0 | null | undefined>;
 const isTruthy = <T>(value: T): value is Truthy<T> => Boolean(value);
 
 /** Polls `check`; resolves to its first truthy result. `what` names it in the timeout error. */
-export const until = <T>(check: () => T | Promise<T>, what = String(check)): Promise<Truthy<T>> =>
+export const until = <T>(
+  check: () => T | Promise<T>,
+  what = String(check),
+  patienceMs = PATIENCE_MS,
+): Promise<Truthy<T>> =>
   eventually(async () => {
     const found = await check();
     if (!isTruthy(found)) throw new Error(`did not come: ${what}`);
     return found;
-  });
+  }, patienceMs);

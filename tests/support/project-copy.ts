@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { until } from './patience.ts';
+import { PATIENCE_MS, until } from './patience.ts';
 import { freePort } from './ports.ts';
 import { temporaryDirectory } from './server.ts';
 
@@ -20,6 +20,9 @@ const SOURCES = [
   'tsconfig.json',
   'utils',
 ];
+
+/** Deadline for what a build of the dev server precedes. */
+export const BUILD_PATIENCE_MS = 5 * PATIENCE_MS;
 
 export interface DevelopmentServer {
   url: string;
@@ -95,10 +98,14 @@ export async function copyProject(): Promise<ProjectCopy> {
           (response) => response.text(),
           () => '',
         );
-      await until(async () => {
-        if (child.exitCode !== null) throw new Error(`nitro dev ended with ${child.exitCode}:\n${output()}`);
-        return (await health()).includes('{"ok":true}');
-      }, 'the first answer');
+      await until(
+        async () => {
+          if (child.exitCode !== null) throw new Error(`nitro dev ended with ${child.exitCode}:\n${output()}`);
+          return (await health()).includes('{"ok":true}');
+        },
+        'the first answer',
+        BUILD_PATIENCE_MS,
+      );
       return { url, process: child, output };
     },
     remove: () => rm(path, { recursive: true, force: true }),
