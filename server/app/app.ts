@@ -25,7 +25,7 @@ import type { AppOptions, BindOptions } from './options.ts';
 import { createDisposers, type Disposers } from './disposers.ts';
 import { createMeta } from './meta.ts';
 import { newUlid } from '#server/ids.ts';
-import { loadOnce } from '#server/async/lazy.ts';
+import { lazy } from '#server/async/lazy.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Caller } from '#schema/caller.ts';
 import type { Meta } from '#schema/meta.ts';
@@ -312,7 +312,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     now: clock.now,
   });
   let loaded: SessionServices | undefined;
-  const loadServices = loadOnce(async () => {
+  const loadServices = lazy(async () => {
     const { createSessionServices } = await import('./agent-services.ts');
     loaded = await createSessionServices({
       options,

@@ -3,7 +3,7 @@
  * could not be opened cannot be retried, because Node caches the failure; therefore `utils/http/preload.ts` loads
  * important modules ahead.
  */
-export function loadOnce<Loaded>(load: () => Promise<Loaded>): () => Promise<Loaded> {
+export function lazy<Loaded>(load: () => Promise<Loaded>): () => Promise<Loaded> {
   let loading: Promise<Loaded> | undefined;
   return () =>
     (loading ??= load().catch((error: unknown) => {

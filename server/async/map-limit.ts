@@ -1,5 +1,5 @@
 /** Maps items with at most `width` concurrent calls; results are in the order of the items. */
-export async function inBatches<Item, Result>(
+export async function mapLimit<Item, Result>(
   items: readonly Item[],
   width: number,
   work: (item: Item, index: number) => Promise<Result>,

@@ -1,11 +1,11 @@
 /** FIFO concurrency limiter (semaphore) for work that needs much memory or many files. */
 
-export interface Slots {
+export interface Semaphore {
   /** Runs the work when a permit is free; the work must not wait for another permit, which could deadlock. */
   run<T>(work: () => Promise<T>): Promise<T>;
 }
 
-export function createSlots(limit: number): Slots {
+export function createSemaphore(limit: number): Semaphore {
   const waiting: (() => void)[] = [];
   let running = 0;
   return {

@@ -1,17 +1,17 @@
-import { createPace } from './yield.ts';
+import { createTimeSlice } from './yield.ts';
 
 const RUN = 500;
 
 /** Merge sort with cooperative yielding, so that no number of items blocks the event loop. Returns a new array. */
-export async function sortInPieces<Item>(
+export async function sortYielding<Item>(
   items: readonly Item[],
   compare: (a: Item, b: Item) => number,
 ): Promise<Item[]> {
-  const pace = createPace();
+  const slice = createTimeSlice();
   let runs: Item[][] = [];
   for (let start = 0; start < items.length; start += RUN) {
     runs.push(items.slice(start, start + RUN).sort(compare));
-    if (pace.due()) await pace.rest();
+    if (slice.due()) await slice.rest();
   }
   while (runs.length > 1) {
     const merged: Item[][] = [];
@@ -27,7 +27,7 @@ export async function sortInPieces<Item>(
       for (let first = left[at]; first !== undefined && compare(first, item) <= 0; first = left[++at])
         merged.push(first);
       merged.push(item);
-      if (merged.length % RUN === 0 && pace.due()) await pace.rest();
+      if (merged.length % RUN === 0 && slice.due()) await slice.rest();
     }
     for (; at < left.length; at++) merged.push(...left.slice(at, at + 1));
     return merged;

@@ -10,7 +10,7 @@ import type { Credentials } from './credentials.ts';
 export const WEBSOCKET_PATH = '/api/v1/ws';
 const SUBPROTOCOL_PREFIX = 'service-code.bearer.';
 
-export interface RequestFacts {
+export interface GuardedRequest {
   method: string;
   /** The parsed request target; undefined when it is malformed. */
   target: { decoded: string; segments: string[] } | undefined;
@@ -27,7 +27,7 @@ export interface RequestFacts {
   remoteAddress: string | undefined;
 }
 
-type Target = NonNullable<RequestFacts['target']>;
+type Target = NonNullable<GuardedRequest['target']>;
 
 export interface Verdict {
   /** Only `pass` may reach a handler, and `health` that of the health check. `open` needs no token and reaches none. */
@@ -40,8 +40,8 @@ export interface Verdict {
   refusal?: { error: ErrorName; message: string; status?: number };
 }
 
-export interface UpgradeFacts extends Pick<
-  RequestFacts,
+export interface GuardedUpgrade extends Pick<
+  GuardedRequest,
   'host' | 'origin' | 'fetchSite' | 'authorization' | 'remoteAddress'
 > {
   /** `Sec-WebSocket-Protocol` as sent. */
@@ -61,8 +61,8 @@ export interface GuardRules {
 }
 
 export interface Guard {
-  request(facts: RequestFacts): Promise<Verdict>;
-  upgrade(facts: UpgradeFacts): Promise<UpgradeVerdict>;
+  request(facts: GuardedRequest): Promise<Verdict>;
+  upgrade(facts: GuardedUpgrade): Promise<UpgradeVerdict>;
 }
 
 /** Returns the token of an `Authorization` header, which must be `Bearer`, one space and the token. */
@@ -86,7 +86,7 @@ export function bearerSubprotocol(offered: Iterable<string>): string | undefined
 export function offeredSecret({
   authorization,
   protocols,
-}: Pick<UpgradeFacts, 'authorization' | 'protocols'>): string | undefined {
+}: Pick<GuardedUpgrade, 'authorization' | 'protocols'>): string | undefined {
   const subprotocol = bearerSubprotocol(protocols?.split(',') ?? [])?.slice(SUBPROTOCOL_PREFIX.length);
   return bearerToken(authorization) ?? (subprotocol || undefined);
 }
@@ -96,7 +96,7 @@ const isBelowApi = ({ decoded, segments }: Target): boolean =>
   decoded.startsWith('/api/') || (segments[0] === 'api' && segments.length > 1);
 
 /** Three segments: none of them holds an encoded slash, so no other endpoint has this decoded path. */
-const isHealthCheck = ({ method }: RequestFacts, { decoded, segments }: Target): boolean =>
+const isHealthCheck = ({ method }: GuardedRequest, { decoded, segments }: Target): boolean =>
   method === 'GET' && decoded === '/api/v1/healthz' && segments.length === 3;
 
 const isDocument = ({ decoded }: Target): boolean => decoded === '/openapi.json' || decoded === '/asyncapi.json';
@@ -121,7 +121,7 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: Gu
    * Requests that need no token because no handler gets them, such as those of the page. OPTIONS without a token is
    * answered as if nothing were there.
    */
-  function isOpen({ method, isServed, authorization }: RequestFacts, target: Target): boolean {
+  function isOpen({ method, isServed, authorization }: GuardedRequest, target: Target): boolean {
     if (method === 'OPTIONS') return !isServed || (credentials !== undefined && authorization === undefined);
     return !isServed && !isBelowApi(target) && !isDocument(target);
   }

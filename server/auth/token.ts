@@ -6,7 +6,7 @@ import type { BigIntStats } from 'node:fs';
 import { errorCode } from '#server/errors/errno.ts';
 import { syncDirectory, writeFileAtomic, writeFileDurable } from '#server/files/atomic-write.ts';
 import { openRegular, readBytes } from '#server/files/open-regular.ts';
-import { atMost } from '#server/async/wait-at-most.ts';
+import { waitAtMost } from '#server/async/wait-at-most.ts';
 import { createSharedRun } from '#server/async/coalesce.ts';
 import { StartError } from '#server/errors/start-error.ts';
 
@@ -121,7 +121,7 @@ export async function openToken(home: string): Promise<TokenFile> {
       settled = true;
       hangs = false;
     });
-    await atMost(CHECK_TIMEOUT_MS, refreshed);
+    await waitAtMost(CHECK_TIMEOUT_MS, refreshed);
     hangs = !settled;
   }
 

@@ -5,7 +5,7 @@ import type { Server } from 'node:http';
 import type { App } from '#server/app/app.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { createLogger } from '#server/logging/log.ts';
-import { atMost } from '#server/async/wait-at-most.ts';
+import { waitAtMost } from '#server/async/wait-at-most.ts';
 import { endProcess, threadsBlocked } from '#server/processes/process-exit.ts';
 import { SERVER_VERSION } from '#server/version.ts';
 import { accessUrls } from './access-urls.ts';
@@ -94,9 +94,9 @@ export interface Served {
 async function close(app: App, { server, requestsEnded, closePlugins }: Served): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
-  await atMost(BEFORE_APP_MS, requestsEnded());
+  await waitAtMost(BEFORE_APP_MS, requestsEnded());
   const plugins = closePlugins().catch((error: unknown) => app.log.error('a plugin failed to close', { err: error }));
-  await atMost(BEFORE_APP_MS, plugins);
+  await waitAtMost(BEFORE_APP_MS, plugins);
   await app.close();
   // The remaining connections wait for replies, within the rest of the time limit.
   server.closeIdleConnections();

@@ -1,5 +1,5 @@
 /** The result of an empty query: the entries of the work directory itself. */
-import { createPace } from '#server/async/yield.ts';
+import { createTimeSlice } from '#server/async/yield.ts';
 import type { EntryGlobs } from '#server/files/entry-globs.ts';
 import { createIgnoreRules, type IgnoreRulesDeps } from '#server/ignore-rules/ignore-rules.ts';
 import { within } from '#server/files/open-within.ts';
@@ -36,7 +36,7 @@ export function listTopLevel(directory: WorkDirectory, options: TopLevelOptions)
         rules,
         exclude,
         allowIgnored: undefined,
-        pace: createPace(),
+        slice: createTimeSlice(),
         signal,
       });
       const items = entries.map(({ path, name, kind }) => ({ path, name, kind, score: 1, match_positions: [] }));

@@ -1,6 +1,6 @@
 /** Search of a cached tree, yielding cooperatively to other requests. */
 import { foldCase } from '#server/files/fold-case.ts';
-import { createPace } from '#server/async/yield.ts';
+import { createTimeSlice } from '#server/async/yield.ts';
 import { charactersOf, isDirectoryEntry, kindOfEntry, mayContain, SEARCHED, seenOf } from '#server/watches/entries.ts';
 import { pathIn, type Directory } from '#server/watches/tree.ts';
 import { enterDirectory, startOfPath, type Progress, type Query } from './query.ts';
@@ -23,7 +23,7 @@ const PIECE = 256;
 export async function searchWarm({ root, query, ranking, admits, timeoutMs, signal }: WarmSearch): Promise<boolean> {
   const flags = query.parts.map(charactersOf);
   const end = performance.now() + timeoutMs;
-  const pace = createPace();
+  const slice = createTimeSlice();
   const waiting: [Directory, Progress][] = [[root, startOfPath]];
   let piece = PIECE;
 
@@ -39,10 +39,10 @@ export async function searchWarm({ root, query, ranking, admits, timeoutMs, sign
     for (const [name, entry] of directory.entries) {
       if ((piece -= 1) === 0) {
         piece = PIECE;
-        if (pace.due()) {
+        if (slice.due()) {
           signal.throwIfAborted();
           if (performance.now() >= end) return false;
-          await pace.rest();
+          await slice.rest();
         }
       }
       const below = isDirectoryEntry(entry) ? directory.directories?.get(name) : undefined;

@@ -1,5 +1,5 @@
 /** Detects text files and their encoding, and converts their text to UTF-8. */
-import { breathe } from '#server/async/yield.ts';
+import { yieldToLoop } from '#server/async/yield.ts';
 
 /** Number of bytes that distinguish text from binary. */
 export const SAMPLE_BYTES = 4096;
@@ -75,7 +75,7 @@ async function legacyEncoding(sample: Uint8Array): Promise<FileEncoding | 'binar
     const encoding = LEGACY.find((known) => known === name.toLowerCase());
     if (encoding && confidence >= MIN_CONFIDENCE && confidence > (best?.confidence ?? 0))
       best = { encoding, confidence };
-    await breathe();
+    await yieldToLoop();
   }
   return best?.encoding ?? (isWestern(sample) ? WESTERN : 'binary');
 }
@@ -115,7 +115,7 @@ const DECODED_AT_ONCE = 262_144;
 export async function* decodeUtf8(bytes: Uint8Array): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   for (let at = 0; at < bytes.length; at += DECODED_AT_ONCE) {
-    if (at > 0) await breathe();
+    if (at > 0) await yieldToLoop();
     yield decoder.decode(bytes.subarray(at, at + DECODED_AT_ONCE), { stream: true });
   }
   yield decoder.decode();
@@ -127,7 +127,7 @@ export async function toUtf8(bytes: Uint8Array, encoding: Exclude<FileEncoding, 
   const pieces: Buffer[] = [];
   for (let at = 0; at < bytes.length; at += DECODED_AT_ONCE) {
     pieces.push(Buffer.from(decoder.decode(bytes.subarray(at, at + DECODED_AT_ONCE), { stream: true })));
-    await breathe();
+    await yieldToLoop();
   }
   pieces.push(Buffer.from(decoder.decode()));
   return Buffer.concat(pieces);

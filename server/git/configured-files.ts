@@ -3,7 +3,7 @@
  * what git starts. Cached until one of the files that were read is changed, created or removed.
  */
 import { dirname, join, resolve } from 'node:path';
-import { inBatches } from '#server/async/map-limit.ts';
+import { mapLimit } from '#server/async/map-limit.ts';
 import { isInside } from '#server/files/paths.ts';
 import { smallText, type Repository } from '#server/project-files/repository.ts';
 import {
@@ -208,7 +208,7 @@ async function readNamed(
     const next = unread.splice(0).map(({ files, base }) => ({ files: files.filter((file) => !read.has(file)), base }));
     for (const { files } of next) for (const file of files) read.add(file);
     if (read.size > MAX_FILES) return undefined;
-    const found = await inBatches(next, SIDE_BY_SIDE, ({ files }) => readAlone(files, top, runtime));
+    const found = await mapLimit(next, SIDE_BY_SIDE, ({ files }) => readAlone(files, top, runtime));
     for (const [index, { base }] of next.entries()) {
       const inner = found[index];
       if (!inner) return undefined;

@@ -1,10 +1,10 @@
 /** Lists the directories of this machine, for choosing one. */
 import { opendir, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { createPace } from '#server/async/yield.ts';
+import { createTimeSlice } from '#server/async/yield.ts';
 import { compareNames } from '#server/files/compare-names.ts';
 import { onPath } from '#server/files/path-error.ts';
-import { sortInPieces } from '#server/async/sort-yielding.ts';
+import { sortYielding } from '#server/async/sort-yielding.ts';
 import type { HostDirectory } from '#schema/host-files.ts';
 import { assertAbsolute } from './host-path.ts';
 
@@ -19,12 +19,12 @@ export async function browse(path: string): Promise<HostDirectory> {
   return onPath(path, async () => {
     const real = await realpath(path);
     const names: string[] = [];
-    const pace = createPace();
+    const slice = createTimeSlice();
     for await (const entry of await opendir(real, { bufferSize: READ_AHEAD })) {
       if (entry.isDirectory()) names.push(entry.name);
-      if (pace.due()) await pace.rest();
+      if (slice.due()) await slice.rest();
     }
-    const entries = (await sortInPieces(names, hiddenLast)).map((name) => ({
+    const entries = (await sortYielding(names, hiddenLast)).map((name) => ({
       name,
       path: join(real, name),
       is_dir: true as const,

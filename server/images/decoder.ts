@@ -1,6 +1,6 @@
 /** The image library, loaded at first use, restricted to three formats, few threads and little cached memory. */
 import { sniffImage } from '#server/files/media-types.ts';
-import { loadOnce } from '#server/async/lazy.ts';
+import { lazy } from '#server/async/lazy.ts';
 
 /** Limits of a decoded image, in pixels and in bytes of the file. */
 export const DECODE_PIXELS = 100_000_000;
@@ -35,7 +35,7 @@ export interface Pixels extends Size {
 
 const loaders = ['VipsForeignLoadPngBuffer', 'VipsForeignLoadJpegBuffer', 'VipsForeignLoadWebpBuffer'];
 
-const decoder = loadOnce(async () => {
+const decoder = lazy(async () => {
   const { default: load } = await import('sharp');
   // Each file is decoded a single time, and other work needs the processors too.
   load.concurrency(1);

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeFileAtomic } from '#server/files/atomic-write.ts';
-import { loadOnce } from '#server/async/lazy.ts';
+import { lazy } from '#server/async/lazy.ts';
 import type { Fitted } from './images.ts';
 
 /** Limit for all originals of a session together. */
@@ -18,7 +18,7 @@ const extensions: Record<string, string> = {
 };
 
 /** Temporary folder, for sessions whose folder cannot be written. */
-const elsewhere = loadOnce(() => mkdtemp(join(tmpdir(), 'service-code-originals-')));
+const elsewhere = lazy(() => mkdtemp(join(tmpdir(), 'service-code-originals-')));
 
 /**
  * Stores the original under the hash of its bytes, which deduplicates equal ones, and returns its path; undefined if it

@@ -1,7 +1,7 @@
 /** Blob store: long strings of records are stored in files of their own, `blobs/<sha256>` in the session's folder. */
 import { createHash, webcrypto } from 'node:crypto';
 import { toUSVString } from 'node:util';
-import { perItem } from '#server/memo/by-prefix.ts';
+import { memoizeByPrefix } from '#server/memo/by-prefix.ts';
 import { journalFiles, type JournalFiles } from './journal-files.ts';
 import { textCache } from './text-cache.ts';
 import {
@@ -21,7 +21,7 @@ export const UNSTORED_TEXT_BYTES = 256 * 1024;
 const PARALLEL_READS = 16;
 
 /** Memoized by message: every request loads the whole history, and messages are immutable. */
-const textsOfEach = perItem((item: object) => blobTexts(item));
+const textsOfEach = memoizeByPrefix((item: object) => blobTexts(item));
 
 const isObject = (item: unknown): item is object => typeof item === 'object' && item !== null;
 

@@ -3,7 +3,7 @@ import type { Progress } from '@modelcontextprotocol/client';
 import { failed, type RunContext, type ToolResult } from '#server/tools/tool.ts';
 import type { McpConnection } from './connect.ts';
 import type { UsableTool } from './discovery.ts';
-import { unlessAborted } from '#server/async/abortable.ts';
+import { abortable } from '#server/async/abortable.ts';
 import { failureKind } from './failures.ts';
 import { toolResultOf } from './results.ts';
 
@@ -88,7 +88,7 @@ export async function callThrough(
 function connected({ signal, progress }: RunContext, { name, connect }: CallTarget) {
   signal.throwIfAborted();
   progress({ kind: 'status', text: `reconnecting to the MCP server ${name}` });
-  return unlessAborted(connect(), signal);
+  return abortable(connect(), signal);
 }
 
 const startFailed = (name: string, problem: string) =>

@@ -7,13 +7,13 @@ import { clipJson } from '#server/text/json.ts';
 import type { Fetch } from '#server/net/http-client.ts';
 import type { Network } from '#server/net/network.ts';
 import { createServerClient } from '#server/net/pinned-client.ts';
-import { atMost } from '#server/async/wait-at-most.ts';
+import { waitAtMost } from '#server/async/wait-at-most.ts';
 import { childEnvironment } from '#server/processes/child-environment.ts';
 import type { Spawn } from '#server/processes/spawn.ts';
 
 import { SERVER_VERSION } from '#server/version.ts';
 import type { McpRemoteConfig, McpServerConfig } from '#schema/mcp-server.ts';
-import { unlessAborted } from '#server/async/abortable.ts';
+import { abortable } from '#server/async/abortable.ts';
 import { boundedTransport } from './bounded-transport.ts';
 import { childOf } from './child.ts';
 import { failureKind, failureText } from './failures.ts';
@@ -150,7 +150,7 @@ export async function connectServer(config: McpServerConfig, options: ConnectOpt
     const request = { signal, timeout: options.timeoutMs };
     const opening = client.connect(bounded, request).then(() => listTools(client, request));
     const failing = broken.then(({ error }) => Promise.reject(error));
-    const tools = await unlessAborted(Promise.race([opening, failing]), signal);
+    const tools = await abortable(Promise.race([opening, failing]), signal);
     opened = true;
     return {
       tools,
@@ -225,7 +225,7 @@ function transportOf(
     failure: () => undefined,
     async end(client) {
       if (transport instanceof library.StreamableHTTPClientTransport)
-        await atMost(FAREWELL_MS, transport.terminateSession());
+        await waitAtMost(FAREWELL_MS, transport.terminateSession());
       await client.close().catch(() => undefined);
       await remote.close();
     },

@@ -3,7 +3,7 @@
  * the arguments. They are matched on this thread, which saves each call the round trip to the schema thread.
  */
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { oncePer } from '#server/memo/by-object.ts';
+import { memoizeByObject } from '#server/memo/by-object.ts';
 
 /** A schema that passed the check. */
 export interface ArgumentSchema {
@@ -21,7 +21,7 @@ const OTHERS = /"(pattern|patternProperties|uniqueItems|dependencies|additionalI
 /** Whether an already compiled schema is simple. */
 export const isPlain = (text: string): boolean => text.length <= MAX_CHARS && !OTHERS.test(text);
 
-const compiled = oncePer(async ({ parameters }: ArgumentSchema): Promise<ValidateFunction> => {
+const compiled = memoizeByObject(async ({ parameters }: ArgumentSchema): Promise<ValidateFunction> => {
   const { Ajv2020 } = await import('ajv/dist/2020.js');
   const options = { strict: false, logger: false, validateFormats: false, meta: false, validateSchema: false } as const;
   return new Ajv2020({ ...options, allErrors: true, addUsedSchema: false }).compile(parameters);

@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { createPace } from '#server/async/yield.ts';
+import { createTimeSlice } from '#server/async/yield.ts';
 import { tailText } from '#server/text/truncate.ts';
-import { atMost } from '#server/async/wait-at-most.ts';
+import { waitAtMost } from '#server/async/wait-at-most.ts';
 import type { RunningProcess, Spawn, SpawnRequest } from '#server/processes/spawn.ts';
 
 /** A longer line closes the connection: a line is buffered whole before it is parsed. */
@@ -74,7 +74,7 @@ export function createStdioTransport({ spawn, parse, ...program }: StdioTranspor
   async function read(output: AsyncIterable<Buffer>, input: Writable): Promise<void> {
     let held: Buffer[] = [];
     let bytes = 0;
-    const pace = createPace();
+    const slice = createTimeSlice();
     for await (const chunk of output) {
       let from = 0;
       for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, from)) {
@@ -82,7 +82,7 @@ export function createStdioTransport({ spawn, parse, ...program }: StdioTranspor
         held = [];
         bytes = 0;
         from = at + 1;
-        if (pace.due()) await pace.rest();
+        if (slice.due()) await slice.rest();
         if (input.writableLength > MAX_WAITING_BYTES && !input.destroyed) await drained(input);
         if (over) return;
       }
@@ -108,7 +108,7 @@ export function createStdioTransport({ spawn, parse, ...program }: StdioTranspor
     // A program that closes its output without exiting cannot be used any more.
     input.end();
     if (failure === LINE_TOO_LONG) stop(STOP_GRACE_MS);
-    else await atMost(EXIT_WAIT_MS, exited);
+    else await waitAtMost(EXIT_WAIT_MS, exited);
     failure ??= 'the server closed its output';
     stop(STOP_GRACE_MS);
     await reading;

@@ -1,5 +1,5 @@
 /** Memoizes `make` by object identity; entries are garbage-collected with their key. */
-export function oncePer<Key extends object, Made>(make: (key: Key) => Made): (key: Key) => Made {
+export function memoizeByObject<Key extends object, Made>(make: (key: Key) => Made): (key: Key) => Made {
   const made = new WeakMap<Key, { value: Made }>();
   return (key) => {
     let known = made.get(key);

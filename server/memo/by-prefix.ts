@@ -2,7 +2,9 @@
  * Incremental map of a growing list, such as a history that is sent again with each request: caches the mapped prefix
  * that two lists with the same first item have in common. Entries are garbage-collected with that item.
  */
-export function perItem<Item extends object, Made>(make: (item: Item) => Made): (items: readonly Item[]) => Made[] {
+export function memoizeByPrefix<Item extends object, Made>(
+  make: (item: Item) => Made,
+): (items: readonly Item[]) => Made[] {
   const lists = new WeakMap<Item, { items: readonly Item[]; made: readonly Made[] }>();
   return (items) => {
     const [first] = items;

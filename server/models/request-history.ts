@@ -3,8 +3,8 @@
  * directly after each call. Pure: the same history results in the same bytes, so that the providers' prompt caches
  * apply. Takes the fold's entries; the result must not be converted again.
  */
-import { oncePer } from '#server/memo/by-object.ts';
-import { perItem } from '#server/memo/by-prefix.ts';
+import { memoizeByObject } from '#server/memo/by-object.ts';
+import { memoizeByPrefix } from '#server/memo/by-prefix.ts';
 import type { ContextMessage, Part, ToolCall } from '#schema/engine.ts';
 
 export interface RequestShape {
@@ -88,7 +88,7 @@ function isVacuous(message: ContextMessage): boolean {
 }
 
 /** Removes blank text from each message; undefined for a message without content. */
-const saying = perItem((message: ContextMessage): ContextMessage | undefined => {
+const saying = memoizeByPrefix((message: ContextMessage): ContextMessage | undefined => {
   const told = withoutBlankText(message);
   return isVacuous(told) ? undefined : told;
 });
@@ -148,7 +148,7 @@ function pairResults(messages: readonly ContextMessage[], strict: boolean): Cont
 }
 
 /** Memoized by message, so that the same history results in the same objects. */
-const renderResult = oncePer((message: ContextMessage): ContextMessage => {
+const renderResult = memoizeByObject((message: ContextMessage): ContextMessage => {
   const { note, ...rest } = message;
   const hasMedia = message.content.some(isMedia);
   if (hasMedia) {

@@ -1,6 +1,6 @@
 /** Normalizes tool schemas for the native provider: without `$ref`, every property with a type. */
 import { asRecord } from '#server/text/json.ts';
-import { oncePer } from '#server/memo/by-object.ts';
+import { memoizeByObject } from '#server/memo/by-object.ts';
 
 type Schema = Record<string, unknown>;
 
@@ -41,7 +41,7 @@ const TYPE_OF_KEYWORD: Record<string, string> = {
  * every property schema, and drops keywords that do not apply to its type. The input is not changed. Memoized by object
  * identity, since every request sends the same schema objects.
  */
-export const normalizeToolSchema = oncePer(normalize);
+export const normalizeToolSchema = memoizeByObject(normalize);
 
 function normalize(root: Schema): Schema {
   const recursive = new Set<string>();

@@ -3,7 +3,7 @@
  * requests to this machine. For an encrypted server the certificate identifies the peer.
  */
 import { isIP } from 'node:net';
-import { loadOnce } from '../async/lazy.ts';
+import { lazy } from '../async/lazy.ts';
 import { createHttpClient, type Fetch, type HttpClient } from './http-client.ts';
 import type { Network } from './network.ts';
 import { pinnedDispatcher } from './pinned-dispatcher.ts';
@@ -31,7 +31,7 @@ export const createPinnedClient = (addresses: Addresses): HttpClient =>
  */
 export function createServerClient(server: URL, fetch: Fetch, network: Pick<Network, 'resolve'>): HttpClient {
   if (!needsPin(server)) return { fetch, close: async () => undefined };
-  const pinned = loadOnce(async () => createPinnedClient(await addressesOf(server, network)));
+  const pinned = lazy(async () => createPinnedClient(await addressesOf(server, network)));
   let opened: HttpClient | undefined;
   let closed = false;
   return {

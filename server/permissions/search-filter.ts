@@ -1,6 +1,6 @@
 /** Excludes files from searches: files that hold secrets, and the metadata of version control systems. */
 import { join, relative, sep } from 'node:path';
-import { inBatches } from '#server/async/map-limit.ts';
+import { mapLimit } from '#server/async/map-limit.ts';
 import { isInside } from '#server/files/paths.ts';
 import type { Target } from '#server/runtime/path-policy.ts';
 import { readStart } from '#server/runtime/read-start.ts';
@@ -59,7 +59,7 @@ export async function createSearchFilter(directory: string, target: Target, plac
       return false;
     },
     async withoutPrivateKeys(names, signal) {
-      const secrets = await inBatches(names, SIDE_BY_SIDE, async (name) => {
+      const secrets = await mapLimit(names, SIDE_BY_SIDE, async (name) => {
         signal.throwIfAborted();
         const start = await readStart(join(directory, name), PRIVATE_KEY_BYTES, runtime).catch(() => undefined);
         return start !== undefined && holdsPrivateKey(start);

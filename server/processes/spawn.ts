@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
-import { atMost } from '#server/async/wait-at-most.ts';
+import { waitAtMost } from '#server/async/wait-at-most.ts';
 import { coveredDescriptors } from './hidden-descriptors.ts';
 import { watchMemory, withMemoryLimit } from './memory-limit.ts';
 import { groupGone, killAtExit, signalGroup } from './process-group.ts';
@@ -135,7 +135,7 @@ async function spawnOn(platform: NodeJS.Platform, request: SpawnRequest): Promis
     // Children that outlive the shell of a stopped command are still in its group.
     await stopped;
     survive();
-    await atMost(PIPE_WAIT_MS, closed);
+    await waitAtMost(PIPE_WAIT_MS, closed);
     child.stdin?.destroy();
     letGo(child.stdout);
     letGo(child.stderr);

@@ -1,7 +1,7 @@
 /** The operations of clients on sessions. */
 import type { AgentDefaults } from '#server/agent/contract/feature.ts';
-import { loadOnce } from '#server/async/lazy.ts';
-import { createSlots } from '#server/async/semaphore.ts';
+import { lazy } from '#server/async/lazy.ts';
+import { createSemaphore } from '#server/async/semaphore.ts';
 import type { Config } from '#server/config/config.ts';
 import { ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import type { StreamSource } from '#server/events/stream-source.ts';
@@ -146,7 +146,7 @@ export interface Sessions extends ConversationActions, ArchiveActions {
 /** Creates the service; loads nothing. */
 export function createSessions(deps: SessionsDeps): Sessions {
   const { home, index, workspaces, models, features, holder, version, log, clock } = deps;
-  const slots = createSlots(LOADS);
+  const slots = createSemaphore(LOADS);
   const mapper = createMapper(features);
   const projections = features.flatMap((feature) => feature.projection ?? []);
   const followers = createTranscriptFollowers({
@@ -188,7 +188,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     log,
     clock,
   });
-  const copies = loadOnce(async () => {
+  const copies = lazy(async () => {
     const { createSessionCopies } = await import('./copies/session-copies.ts');
     return createSessionCopies({ index, folds: folds.plain, sink: deps.sink, holder, slots, clock, loader, live });
   });

@@ -7,7 +7,7 @@ import type { ToolOutput } from '#schema/engine.ts';
 import type { StatusFields } from '#schema/events/volatile.ts';
 import type { ApprovalAnswer } from '#server/interactions/approvals.ts';
 import type { Draft, JournalOnlyFields } from '#server/journal/records.ts';
-import { oncePer } from '#server/memo/by-object.ts';
+import { memoizeByObject } from '#server/memo/by-object.ts';
 import type { ServerHome } from '#server/home/server-home.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import type { Tasks } from '#server/tasks/tasks.ts';
@@ -216,7 +216,7 @@ export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<
 }
 
 /** Memoized by schema: sessions create their own tools, with schemas that all share. */
-const jsonSchema = oncePer((parameters: z.ZodType): Record<string, unknown> => {
+const jsonSchema = memoizeByObject((parameters: z.ZodType): Record<string, unknown> => {
   const { $schema: _dialect, ...schema } = z.toJSONSchema(parameters, {
     target: 'draft-2020-12',
     io: 'input',

@@ -1,5 +1,5 @@
 /** Closes watches cooperatively: closing one is fast, but closing all of a large tree would block the event loop. */
-import { createPace } from '#server/async/yield.ts';
+import { createTimeSlice } from '#server/async/yield.ts';
 import type { SystemWatch } from './system-watch.ts';
 
 export interface Endings {
@@ -14,15 +14,15 @@ export function createEndings(): Endings {
   let running: Promise<void> | undefined;
 
   async function endAll(): Promise<void> {
-    const pace = createPace();
+    const slice = createTimeSlice();
     // Collects all watches that the current call adds.
-    await pace.rest();
+    await slice.rest();
     while (waiting.length > 0) {
       const taken = waiting;
       waiting = [];
       for (const watch of taken) {
         watch.close();
-        if (pace.due()) await pace.rest();
+        if (slice.due()) await slice.rest();
       }
     }
     running = undefined;

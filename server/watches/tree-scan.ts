@@ -3,7 +3,7 @@
  * subdirectories are scanned next.
  */
 import { join } from 'node:path';
-import { createPace } from '#server/async/yield.ts';
+import { createTimeSlice } from '#server/async/yield.ts';
 import { kindOfEntry, seenOf, withSeen } from './entries.ts';
 import { inDirectory, isUnreachable } from './open-directory.ts';
 import type { OpenDirectory } from './open-directory.ts';
@@ -77,7 +77,7 @@ export function createTreeScan({ root, tree, update, views, watch, isClosed }: T
   }
 
   async function scan(first: Scan[]): Promise<void> {
-    const pace = createPace();
+    const slice = createTimeSlice();
     let turn: Promise<unknown> = Promise.resolve();
 
     async function look(one: Scan, opened: OpenDirectory): Promise<Scan[]> {
@@ -89,7 +89,7 @@ export function createTreeScan({ root, tree, update, views, watch, isClosed }: T
       const mine = turn.then(async () => {
         if (directory.gone) return [];
         for (const name of viewNames) await enterView(name, directory, found, opened);
-        return update.listed(one, found, pace);
+        return update.listed(one, found, slice);
       });
       turn = mine.catch(() => undefined);
       return mine;
@@ -125,7 +125,7 @@ export function createTreeScan({ root, tree, update, views, watch, isClosed }: T
 
   async function reconsider(name: ViewName): Promise<void> {
     const flag = viewFlags[name];
-    const pace = createPace();
+    const slice = createTimeSlice();
     const scans: Scan[] = [];
     const waiting = [tree.root];
     for (let directory = waiting.pop(); directory && !isClosed(); directory = waiting.pop()) {
@@ -141,7 +141,7 @@ export function createTreeScan({ root, tree, update, views, watch, isClosed }: T
           else if (below) waiting.push(below);
           else if (seen !== 0) scans.push({ directory: tree.enter(directory, entryName), tell: false, deep: false });
         }
-        if (pace.due()) await pace.rest();
+        if (slice.due()) await slice.rest();
       }
     }
     await scan(scans);

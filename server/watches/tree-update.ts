@@ -1,5 +1,5 @@
 /** Compares the current state with the stored entries: updates the tree and publishes changes of the reported view. */
-import type { createPace } from '#server/async/yield.ts';
+import type { TimeSlice } from '#server/async/yield.ts';
 import type { ChangeType, EntryKind } from './changes.ts';
 import { kindOfEntry, REPORTED, SEARCHED, seenOf } from './entries.ts';
 import type { Seen } from './entries.ts';
@@ -9,8 +9,6 @@ import type { Directory, Tree } from './tree.ts';
 export type ViewName = 'reported' | 'searched';
 export const viewNames: readonly ViewName[] = ['reported', 'searched'];
 export const viewFlags: Record<ViewName, Seen> = { reported: REPORTED, searched: SEARCHED };
-
-type Pace = ReturnType<typeof createPace>;
 
 /** A directory that has to be scanned. */
 export interface Scan {
@@ -25,7 +23,7 @@ export interface TreeUpdate {
   /** Updates an entry; `kind` undefined: it was removed; `renamed`: it may have been replaced by another one. */
   entry(directory: Directory, name: string, kind: EntryKind | undefined, renamed: boolean): Scan[];
   /** Updates a directory to its complete listing. */
-  listed(scan: Scan, found: ReadonlyMap<string, EntryKind>, pace: Pace): Promise<Scan[]>;
+  listed(scan: Scan, found: ReadonlyMap<string, EntryKind>, slice: TimeSlice): Promise<Scan[]>;
   /** Drops the contents of a directory that has become unreachable. */
   empty(directory: Directory, told: boolean): void;
 }
@@ -95,11 +93,11 @@ export function createTreeUpdate({ tree, tell }: TreeUpdateDeps): TreeUpdate {
 
   return {
     entry,
-    async listed({ directory, tell: told, deep }, found, pace) {
+    async listed({ directory, tell: told, deep }, found, slice) {
       const next: Scan[] = [];
       for (const name of directory.entries.keys()) {
         if (!found.has(name)) remove(directory, name);
-        if (pace.due()) await pace.rest();
+        if (slice.due()) await slice.rest();
       }
       for (const [name, kind] of found) {
         const known = directory.entries.get(name);
@@ -107,7 +105,7 @@ export function createTreeUpdate({ tree, tell }: TreeUpdateDeps): TreeUpdate {
         if (known === undefined) next.push(...add(directory, name, kind, told));
         else if (kindOfEntry(known) !== kind) next.push(...entry(directory, name, kind, true));
         else if (deep && below) next.push({ directory: below, tell: told, deep });
-        if (pace.due()) await pace.rest();
+        if (slice.due()) await slice.rest();
       }
       return next;
     },

@@ -2,7 +2,7 @@
  * Registry of file watches: the paths of each connection, by session. A watch belongs to a session, keeps it loaded,
  * numbers its frames, and ends with its last path, its last connection, or the session.
  */
-import { createPace } from '#server/async/yield.ts';
+import { createTimeSlice } from '#server/async/yield.ts';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import type { Client } from '#server/events/frame-handler.ts';
 import { relativePath, type RelativePath } from '#server/files/work-directory.ts';
@@ -291,7 +291,7 @@ export function createWatches({ trees, use, env, log }: WatchesDeps): Watches {
  * throws the error of the first invalid one, because the session and the runtime are validated first.
  */
 async function checkedPaths(given: readonly string[]): Promise<() => RelativePath[]> {
-  const pace = createPace();
+  const slice = createTimeSlice();
   const paths: RelativePath[] = [];
   for (const path of given) {
     try {
@@ -301,7 +301,7 @@ async function checkedPaths(given: readonly string[]): Promise<() => RelativePat
         throw error;
       };
     }
-    if (pace.due()) await pace.rest();
+    if (slice.due()) await slice.rest();
   }
   return () => paths;
 }

@@ -1,6 +1,6 @@
 /** Checks of fetched addresses: the form of a URL, and the addresses that its host resolves to (SSRF protection). */
 import { isIP } from 'node:net';
-import { unlessAborted } from '#server/async/abortable.ts';
+import { abortable } from '#server/async/abortable.ts';
 import type { Network } from '#server/net/network.ts';
 import { WebFailure } from './failure.ts';
 
@@ -40,7 +40,7 @@ export async function publicAddresses(
 
 async function resolve(name: string, network: Network, signal: AbortSignal): Promise<string[]> {
   try {
-    return await unlessAborted(network.resolve(name), signal);
+    return await abortable(network.resolve(name), signal);
   } catch (error) {
     if (signal.aborted) throw error;
     throw new WebFailure(`could not be reached: ${name} was not found`, { cause: error });

@@ -2,13 +2,13 @@
  * Page fetches and searches for agents. A configured service has precedence; if it fails, the page is fetched from this
  * machine, which reaches only public addresses.
  */
-import { unlessAborted } from '#server/async/abortable.ts';
+import { abortable } from '#server/async/abortable.ts';
 import type { Clock } from '#server/clock.ts';
 import type { Fetch } from '#server/net/http-client.ts';
 import type { Network } from '#server/net/network.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { ServiceEntry } from '#schema/config.ts';
-import { createSlots } from '#server/async/semaphore.ts';
+import { createSemaphore } from '#server/async/semaphore.ts';
 import { decodeBeginning, encodingOf, refuseBinary } from './body.ts';
 import { extractText } from './extraction.ts';
 import { WebFailure } from './failure.ts';
@@ -63,7 +63,7 @@ export interface WebDeps {
 /** Creates the service; imports and opens nothing before its first use. */
 export function createWeb(deps: WebDeps): Web {
   const { services, network, userAgent, clock, log } = deps;
-  const slots = createSlots(FETCHES_AT_A_TIME);
+  const slots = createSemaphore(FETCHES_AT_A_TIME);
 
   async function byService(service: WebService, url: URL, { toolCallId, signal }: WebCall): Promise<Page> {
     const request = { body: { url: url.href }, accept: 'text/markdown', maxBytes: MAX_PAGE_BYTES, toolCallId, signal };
@@ -109,7 +109,7 @@ export function createWeb(deps: WebDeps): Web {
         signal.throwIfAborted();
         return fromHere(url, signal);
       });
-      return unlessAborted(fetched, signal);
+      return abortable(fetched, signal);
     },
   };
 }

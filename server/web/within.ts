@@ -1,5 +1,5 @@
 /** Time-out for asynchronous work. */
-import { unlessAborted } from '#server/async/abortable.ts';
+import { abortable } from '#server/async/abortable.ts';
 import type { Clock } from '#server/clock.ts';
 import { WebFailure } from './failure.ts';
 
@@ -17,7 +17,7 @@ export async function within<T>(
   const either = AbortSignal.any([signal, limit.signal]);
   try {
     either.throwIfAborted();
-    return await unlessAborted(work(either), either);
+    return await abortable(work(either), either);
   } finally {
     stop();
   }

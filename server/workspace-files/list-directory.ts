@@ -1,5 +1,5 @@
 /** Lists the entries of one directory: filtered, sorted, truncated. */
-import type { Pace } from '#server/async/yield.ts';
+import type { TimeSlice } from '#server/async/yield.ts';
 import { compareNames } from '#server/files/compare-names.ts';
 import type { EntryGlobs } from '#server/files/entry-globs.ts';
 import type { DirectoryRules } from '#server/ignore-rules/ignore-rules.ts';
@@ -18,7 +18,7 @@ export interface ListOptions extends Pick<ListFiles, 'limit' | 'sort'> {
   exclude: EntryGlobs | undefined;
   allowIgnored: EntryGlobs | undefined;
   /** Shared by the whole request. */
-  pace: Pace;
+  slice: TimeSlice;
   signal: AbortSignal;
 }
 
@@ -71,7 +71,7 @@ export async function listEntries(
   options: ListOptions,
   readFacts: (names: string[]) => Promise<(EntryStats | undefined)[]>,
 ): Promise<DirectoryList> {
-  const { limit, sort, pace, signal } = options;
+  const { limit, sort, slice, signal } = options;
   const best = createBest<DirectoryEntry>(limit, orders[sort]);
   const filter = createFilter(directory, options);
   // `filter` is awaited only in the loop: an earlier rejection must not be unhandled.
@@ -82,9 +82,9 @@ export async function listEntries(
     if (wantedFacts(options) === limit) entries.sort((a, b) => (a.name < b.name ? -1 : 1));
     for (const entry of entries) {
       if (passes(entry)) best.add(entry);
-      if (!pace.due()) continue;
+      if (!slice.due()) continue;
       signal.throwIfAborted();
-      await pace.rest();
+      await slice.rest();
     }
   }
   const chosen = best.items();

@@ -1,11 +1,11 @@
 /** Lists directories, optionally with the levels below them. */
 import { realpath } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import { createPace } from '#server/async/yield.ts';
+import { createTimeSlice } from '#server/async/yield.ts';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import { entryGlobs } from '#server/files/entry-globs.ts';
 import { createIgnoreRules, type IgnoreTexts } from '#server/ignore-rules/ignore-rules.ts';
-import { inBatches } from '#server/async/map-limit.ts';
+import { mapLimit } from '#server/async/map-limit.ts';
 import { parentOf, within, type OpenPath, type Within } from '#server/files/open-within.ts';
 import { onPath } from '#server/files/path-error.ts';
 import { isInside } from '#server/files/paths.ts';
@@ -70,7 +70,7 @@ async function createLister(directory: WorkDirectory, request: Request, deps: Li
   const allowIgnored = entryGlobs(request.allow_ignored_globs, 'allow_ignored_globs');
   const inside: Within = await inTime(within(directory));
   const { limit, sort, show_hidden: showHidden, follow_gitignore: ignoreFiles } = request;
-  const shared = { limit, sort, showHidden, exclude, allowIgnored, pace: createPace(), signal: deps.signal };
+  const shared = { limit, sort, showHidden, exclude, allowIgnored, slice: createTimeSlice(), signal: deps.signal };
   const wanted = { most: wantedFacts(shared), ignoreFiles };
   const rules = ignoreFiles ? createIgnoreRules(directory, inside, deps) : undefined;
   // `marks` is awaited at the end: an earlier rejection must not be unhandled.
@@ -185,7 +185,7 @@ async function listBelow(
         signal.throwIfAborted();
         if (left <= 0) return { children, truncated: true };
         const batch = [...directories.slice(start, start + WIDTH).entries()];
-        const lists = await inBatches(batch, WIDTH, ([index]) => below.list(start + index));
+        const lists = await mapLimit(batch, WIDTH, ([index]) => below.list(start + index));
         for (const [index, list] of lists.entries()) {
           const directory = directories[start + index];
           if (!list || directory === undefined) continue;
@@ -236,7 +236,7 @@ export async function listManyFiles(
 ): Promise<FileLists> {
   const lister = await createLister(directory, request, deps);
   const paths = [...new Set(request.paths)];
-  const answers = await inBatches(paths, WIDTH, async (shown) => {
+  const answers = await mapLimit(paths, WIDTH, async (shown) => {
     deps.signal.throwIfAborted();
     try {
       const path = relativePath(shown);

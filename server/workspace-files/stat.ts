@@ -2,7 +2,7 @@
 import { ServiceError } from '#server/errors/service-error.ts';
 import { errorCode } from '#server/errors/errno.ts';
 import { fileType } from '#server/files/file-types.ts';
-import { inBatches } from '#server/async/map-limit.ts';
+import { mapLimit } from '#server/async/map-limit.ts';
 import { parentOf, within, type OpenPath, type Within } from '#server/files/open-within.ts';
 import { onPath, pathError } from '#server/files/path-error.ts';
 import { relativePath, type RelativePath, type WorkDirectory } from '#server/files/work-directory.ts';
@@ -63,7 +63,7 @@ export async function statPaths(
 ): Promise<Record<string, FileEntry | null>> {
   const inside = await within(directory);
   let refused: { index: number; error: ServiceError } | undefined;
-  const entries = await inBatches(inputs, WIDTH, async (input, index): Promise<[string, FileEntry | null]> => {
+  const entries = await mapLimit(inputs, WIDTH, async (input, index): Promise<[string, FileEntry | null]> => {
     if (refused && refused.index < index) return [input, null];
     try {
       return [input, await entryAt(directory, inside, relativePath(input, `paths.${index}`), input)];

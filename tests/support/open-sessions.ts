@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 import { createAgentDefaults } from '#server/agent/binding/defaults.ts';
 import type { AgentDefaults, Feature } from '#server/agent/contract/feature.ts';
 import { createAgentServices } from '#server/agent/services.ts';
-import { createSlots } from '#server/async/semaphore.ts';
+import { createSemaphore } from '#server/async/semaphore.ts';
 import type { Clock } from '#server/clock.ts';
 import { createConfig } from '#server/config/config.ts';
 import { createConfigWriter } from '#server/config/config-writer.ts';
@@ -91,7 +91,7 @@ export async function openSessions(options: OpenSessionsOptions): Promise<Opened
   const featureServices = { cron: { log }, hooks: noHooks, mcp: noMcp, media: { videos }, web: noWeb };
 
   const sink = { publish };
-  const slots = createSlots(8);
+  const slots = createSemaphore(8);
   const mapper = createMapper(features);
   const projections = features.flatMap((feature) => feature.projection ?? []);
   const folds = createSessionFolds({ slots, holder, projections, mapper, clock });

@@ -1,6 +1,6 @@
 /** JSON written piece by piece, so that a large value does not hold the event loop up. */
 import { Readable } from 'node:stream';
-import { breathe } from '#server/async/yield.ts';
+import { yieldToLoop } from '#server/async/yield.ts';
 
 const PIECE_CHARS = 64 * 1024;
 /** A value of up to about this many characters is serialized in one chunk. */
@@ -80,7 +80,7 @@ export function jsonBody(value: unknown): string | Readable {
   async function* rest() {
     yield first.value ?? '';
     for (const piece of pieces) {
-      await breathe();
+      await yieldToLoop();
       yield piece;
     }
   }

@@ -6,7 +6,7 @@ import type { Hooks, Peer as Socketed } from 'crossws';
 import type { App as H3App } from 'h3';
 import type { App } from '#server/app/app.ts';
 import { WEBSOCKET_PATH, bearerSubprotocol } from '#server/auth/guard.ts';
-import { loadOnce } from '#server/async/lazy.ts';
+import { lazy } from '#server/async/lazy.ts';
 import { removeToken } from './remove-token.ts';
 import { parseRequestTarget, type RequestTarget } from './request-target.ts';
 import type { RouteTable } from './route-table.ts';
@@ -43,7 +43,7 @@ type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => unkno
  * Makes peers of `app.connections` of sockets. The WebSocket library, with all that it imports, is loaded at the first.
  */
 export function createUpgrade(app: App): Upgrade {
-  const adapter = loadOnce(async () => {
+  const adapter = lazy(async () => {
     const { default: nodeAdapter } = await import('crossws/adapters/node');
     return nodeAdapter({ hooks: peerHooks(app), serverOptions: webSocketServerOptions });
   });
@@ -76,7 +76,7 @@ export function createPlainSockets({ resolve }: Pick<H3App, 'resolve'>): PlainSo
     const hooks = (await resolve(raw))?.handler.__websocket__;
     return hooks && Object.keys(hooks).length > 0 ? hooks : undefined;
   }
-  const adapter = loadOnce(async () => {
+  const adapter = lazy(async () => {
     const { default: nodeAdapter } = await import('crossws/adapters/node');
     const resolveHooks = async (info: RequestInit | Socketed) => {
       const target = receivedTarget(info);

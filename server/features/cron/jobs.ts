@@ -1,7 +1,7 @@
 /** The jobs of a loaded session with their schedules and backlogs in this process; the jobs are in the journal. */
 import type { SessionContext } from '#server/agent/contract/context.ts';
 import type { CronJob } from '#server/journal/records.ts';
-import { createPace } from '#server/async/yield.ts';
+import { createTimeSlice } from '#server/async/yield.ts';
 import { createBacklog, type Backlog } from './backlog.ts';
 import { cronTable, type KnownCronJob } from './projection.ts';
 import { cronSettings } from './settings.ts';
@@ -74,9 +74,9 @@ export function createJobs({ log, clock, config, report }: SessionContext): Jobs
       const { jitter } = cronSettings(config.effective());
       for (const id of known.keys()) if (!present.has(id)) known.delete(id);
       for (const job of present.values()) if (!current(job, jitter)) await follow(job, jitter);
-      const pace = createPace();
+      const slice = createTimeSlice();
       for (const { backlog } of followed()) {
-        while (!backlog.countOn(clock.now(), TIMES_AT_ONCE)) if (pace.due()) await pace.rest();
+        while (!backlog.countOn(clock.now(), TIMES_AT_ONCE)) if (slice.due()) await slice.rest();
       }
     },
   };

@@ -5,7 +5,7 @@
 import type { SessionContext } from '#server/agent/contract/context.ts';
 import type { Feature, FeatureServices, LiveFeature } from '#server/agent/contract/feature.ts';
 import { event } from '#server/journal/records.ts';
-import { unlessAborted } from '#server/async/abortable.ts';
+import { abortable } from '#server/async/abortable.ts';
 import type { McpConfigProblem } from '#server/mcp/config/workspace-servers.ts';
 import { ignoredConfigWarning } from '#server/project-files/ignored-config.ts';
 import type { Mcp } from '#server/mcp/mcp.ts';
@@ -80,7 +80,7 @@ function open(session: SessionContext, services: FeatureServices): SessionMcp {
   }
 
   async function begin(signal: AbortSignal): Promise<void> {
-    await unlessAborted(workspace.start(), signal);
+    await abortable(workspace.start(), signal);
     const servers = await workspace.list();
     own ??= new Set(servers.filter((server) => server.state().status !== 'removed').map(({ name }) => name));
     offer = undefined;

@@ -5,7 +5,7 @@
 import type { Fetch } from '#server/net/http-client.ts';
 import type { Network } from '#server/net/network.ts';
 import { addressesOf, createPinnedClient, needsPin, type Addresses } from '#server/net/pinned-client.ts';
-import { loadOnce } from '#server/async/lazy.ts';
+import { lazy } from '#server/async/lazy.ts';
 import { readBounded } from '#server/net/read-bounded.ts';
 
 const TIMEOUT_MS = 30_000;
@@ -41,7 +41,7 @@ export interface OAuthRequests {
  * name resolves to this machine or its link: it would reach any service that listens there.
  */
 export function oauthRequests({ fetch, network }: OAuthFetchDeps, server: URL, ended: AbortSignal): OAuthRequests {
-  const addresses = loadOnce(() => foreignAddresses(server, network));
+  const addresses = lazy(() => foreignAddresses(server, network));
 
   const requestBy =
     (read: (response: Response) => Promise<Uint8Array<ArrayBuffer> | null>): Fetch =>

@@ -1,6 +1,6 @@
 /** The common part of requests of `native` and `openai`. */
 import { parseDataUrl } from '#server/files/data-url.ts';
-import { perItem } from '#server/memo/by-prefix.ts';
+import { memoizeByPrefix } from '#server/memo/by-prefix.ts';
 import { argumentsText } from '#server/text/tool-arguments.ts';
 import type { ContextMessage, Part, ToolSchema } from '#schema/engine.ts';
 import { sanitizeCallIds } from '../call-ids.ts';
@@ -67,7 +67,8 @@ const tellers = new Map<string, (messages: readonly ContextMessage[]) => (ChatMe
  */
 function toldIn(dialect: ChatDialect) {
   let teller = tellers.get(dialect.name);
-  if (!teller) tellers.set(dialect.name, (teller = perItem((message) => chatMessage(message, (id) => id, dialect))));
+  if (!teller)
+    tellers.set(dialect.name, (teller = memoizeByPrefix((message) => chatMessage(message, (id) => id, dialect))));
   return teller;
 }
 

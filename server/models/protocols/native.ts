@@ -1,6 +1,6 @@
 /** Chat completions with the native provider's extensions. */
 import type { Transport } from '#server/net/fetch.ts';
-import { oncePer } from '#server/memo/by-object.ts';
+import { memoizeByObject } from '#server/memo/by-object.ts';
 import type { ToolSchema } from '#schema/engine.ts';
 import { normalizeToolSchema } from '../tool-schema.ts';
 import type { ModelRequest, Protocol } from '../types.ts';
@@ -17,7 +17,7 @@ export function createNative(transport: Transport): Protocol {
   };
 }
 
-const toolsOf = oncePer((tools: readonly ToolSchema[]) => chatTools(tools, normalizeToolSchema, true));
+const toolsOf = memoizeByObject((tools: readonly ToolSchema[]) => chatTools(tools, normalizeToolSchema, true));
 
 /** @param keep whether a message's reasoning is sent back with it. */
 const dialect = (keep: boolean): ChatDialect => ({

@@ -2,7 +2,7 @@
 import type { ContextMessage, ToolSchema } from '#schema/engine.ts';
 import { tryParseJson } from '#server/text/json.ts';
 import type { Transport } from '#server/net/fetch.ts';
-import { oncePer } from '#server/memo/by-object.ts';
+import { memoizeByObject } from '#server/memo/by-object.ts';
 import type { ModelRequest, Protocol } from '../types.ts';
 import { chatMessages, chatTools, responseFormat, type ChatBody } from './chat.ts';
 import { streamChat } from './chat-stream.ts';
@@ -20,7 +20,7 @@ export function createOpenAI(transport: Transport): Protocol {
   };
 }
 
-const toolsOf = oncePer((tools: readonly ToolSchema[]) => chatTools(tools, (schema) => schema, false));
+const toolsOf = memoizeByObject((tools: readonly ToolSchema[]) => chatTools(tools, (schema) => schema, false));
 
 function body(request: ModelRequest): ChatBody {
   const { model, tools } = request;

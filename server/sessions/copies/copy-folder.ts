@@ -4,7 +4,7 @@ import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { errorCode } from '#server/errors/errno.ts';
-import { inBatches } from '#server/async/map-limit.ts';
+import { mapLimit } from '#server/async/map-limit.ts';
 import { within, type Within } from '#server/files/open-within.ts';
 import { relativePath } from '#server/files/work-directory.ts';
 
@@ -36,7 +36,7 @@ async function shareBlobs(from: string, to: string): Promise<void> {
   const names = (await entriesOf(from)).flatMap(({ name }) => (blobName.test(name) ? name : []));
   if (names.length === 0) return;
   await mkdir(to, { mode: 0o700 });
-  await inBatches(names, AT_ONCE, async (name) => {
+  await mapLimit(names, AT_ONCE, async (name) => {
     const [source, target] = [join(from, name), join(to, name)];
     try {
       await link(source, target);
@@ -58,7 +58,7 @@ async function copyTree(tree: Tree, path: string): Promise<void> {
   const entries = await entriesOf(join(tree.from, path));
   const below = entries.map((entry) => ({ ...entry, at: join(path, entry.name) }));
   const files = below.filter(({ name, directory }) => !directory && !unfinished.test(name));
-  await inBatches(files, AT_ONCE, ({ at }) => copyOne(tree, at));
+  await mapLimit(files, AT_ONCE, ({ at }) => copyOne(tree, at));
   for (const { directory, at } of below) if (directory) await copyTree(tree, at);
 }
 

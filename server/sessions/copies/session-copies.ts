@@ -12,7 +12,7 @@ import { forkSessionLog, forkSettledJournal } from '#server/journal/fork-log.ts'
 import { journalFiles } from '#server/journal/journal-files.ts';
 import { lockOwner } from '#server/journal/lock.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
-import type { Slots } from '#server/async/semaphore.ts';
+import type { Semaphore } from '#server/async/semaphore.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import type { Session } from '#schema/session.ts';
 import type { ColdFolds } from '../reading/cold-folds.ts';
@@ -42,7 +42,7 @@ export interface SessionCopiesDeps {
   folds: Pick<ColdFolds, 'read' | 'keeps'>;
   sink: EventSink;
   holder: LeaseHolder;
-  slots: Slots;
+  slots: Semaphore;
   clock: Clock;
   loader: Pick<SessionLoader, 'directory' | 'logOptions' | 'engine'>;
   live: Pick<LiveCache<LiveSession>, 'get' | 'add'>;

@@ -3,8 +3,8 @@
  * resources when they are unloaded. The cache decides which ones are loaded.
  */
 import type { UnloadReason } from '#server/agent/contract/feature.ts';
-import { createSlots } from '#server/async/semaphore.ts';
-import { createPace } from '#server/async/yield.ts';
+import { createSemaphore } from '#server/async/semaphore.ts';
+import { createTimeSlice } from '#server/async/yield.ts';
 import type { Clock } from '#server/clock.ts';
 import { sessionNotFound } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
@@ -83,8 +83,8 @@ export type ColdChange = ColdFields & Pick<SessionHeader, 'updatedAt'>;
 export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
   const { loader, index, files, log, clock } = deps;
   /** A creation writes synchronously and blocks the event loop, so concurrent creations run serially, with pauses. */
-  const creations = createSlots(1);
-  const pace = createPace();
+  const creations = createSemaphore(1);
+  const slice = createTimeSlice();
   const live = createLiveCache<LiveSession>({
     load,
     unload,
@@ -217,7 +217,7 @@ export function createLiveSessions(deps: LiveSessionsDeps): LiveSessions {
     add: live.add,
     create: (row) =>
       creations.run(async () => {
-        if (pace.due()) await pace.rest();
+        if (slice.due()) await slice.rest();
         return live.add(row.id, () => loader.create(row));
       }),
     patch,

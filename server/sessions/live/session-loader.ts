@@ -4,8 +4,8 @@
  */
 import { join } from 'node:path';
 import type { Feature } from '#server/agent/contract/feature.ts';
-import { loadOnce } from '#server/async/lazy.ts';
-import type { Slots } from '#server/async/semaphore.ts';
+import { lazy } from '#server/async/lazy.ts';
+import type { Semaphore } from '#server/async/semaphore.ts';
 import type { Clock } from '#server/clock.ts';
 import { errorCode } from '#server/errors/errno.ts';
 import { errorMessage, ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
@@ -37,7 +37,7 @@ export interface SessionLoaderDeps {
   features: readonly Feature[];
   /** Registers the workspace of a session again when it was removed from the registry. */
   ensureWorkspace(workspaceId: string, root: string): Promise<void>;
-  slots: Slots;
+  slots: Semaphore;
   takeFold: TakeFold;
   transcripts: LiveSessionDeps['transcripts'];
   /** See `SessionContext.modeChanged`. */
@@ -99,7 +99,7 @@ export function createSessionLoader(deps: SessionLoaderDeps): SessionLoader {
     projections,
   });
 
-  const engine = loadOnce(async () => {
+  const engine = lazy(async () => {
     const [{ createLiveSession }, { createSessionLog, openSessionLog }, { services, featureServices }] =
       await Promise.all([import('./session.ts'), import('#server/journal/session-log.ts'), deps.services()]);
     function activate(sessionLog: SessionLog, row: SessionHeader, known?: TakenFold['transcripts']): LiveSession {

@@ -9,7 +9,7 @@ import type { Logger } from '#server/logging/log.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import { MAX_KEPT } from './live-cache.ts';
 import type { LiveSessions } from './live-sessions.ts';
-import { createSlots } from '#server/async/semaphore.ts';
+import { createSemaphore } from '#server/async/semaphore.ts';
 import type { SessionHeader } from '../index/session-header.ts';
 import type { SessionIndex } from '../index/session-index.ts';
 
@@ -52,7 +52,7 @@ export function createWokenSessions(deps: WokenSessionsDeps): WokenSessions {
         loaded: MAX_KEPT,
       });
     }
-    const slots = createSlots(LOADS);
+    const slots = createSemaphore(LOADS);
     // The most recently used session is loaded last, so that it is evicted last.
     const wanted = rows.slice(0, MAX_KEPT).toReversed();
     await Promise.all(wanted.map((header) => slots.run(() => load(header))));

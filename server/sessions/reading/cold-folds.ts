@@ -6,7 +6,7 @@
 import { systemClock, type Clock } from '#server/clock.ts';
 import { foldJournal, type ColdFold, type FoldedJournal } from '#server/journal/cold-fold.ts';
 import { createSharedRuns } from '#server/async/coalesce.ts';
-import type { Slots } from '#server/async/semaphore.ts';
+import type { Semaphore } from '#server/async/semaphore.ts';
 
 const KEPT_FOLDS = 16;
 /** Bytes of journal; a fold takes a multiple of that in memory. */
@@ -31,7 +31,7 @@ export interface ColdFolds {
 }
 
 export interface ColdFoldsDeps extends Pick<FoldedJournal, 'holder' | 'projections'> {
-  slots: Slots;
+  slots: Semaphore;
   maxFolds?: number;
   maxBytes?: number;
   /** How long an unused fold stays cached (ms); default: without limit. */

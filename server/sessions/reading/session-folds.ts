@@ -2,7 +2,7 @@
  * The cached folds of sessions that are not loaded: plain ones, and ones with transcripts. A load takes over the fold
  * of readers, so that no line is folded twice.
  */
-import type { Slots } from '#server/async/semaphore.ts';
+import type { Semaphore } from '#server/async/semaphore.ts';
 import type { Clock } from '#server/clock.ts';
 import type { ColdFold, FoldedJournal } from '#server/journal/cold-fold.ts';
 import { transcriptProjection, type TranscriptProjection } from '#server/transcript/fold.ts';
@@ -30,7 +30,7 @@ export interface SessionFolds {
 }
 
 export interface SessionFoldsDeps {
-  slots: Slots;
+  slots: Semaphore;
   holder: FoldedJournal['holder'];
   /** The projections of the features. */
   projections: NonNullable<FoldedJournal['projections']>;

@@ -1,5 +1,5 @@
 /** Sends the transcripts of a loaded session to their followers, in the order of the batches. */
-import { createPace } from '#server/async/yield.ts';
+import { createTimeSlice } from '#server/async/yield.ts';
 import type { Clock } from '#server/clock.ts';
 import type { StreamPosition } from '#server/events/frame.ts';
 import { blobTexts } from '#server/journal/texts.ts';
@@ -140,9 +140,9 @@ export function startFeed({ session, open, followers, over, clock, log }: FeedDe
   }
 
   async function* replayOf(agentId: string, batches: readonly StoredBatch[], now: Stamp): AsyncGenerator<Outgoing> {
-    const pace = createPace();
+    const slice = createTimeSlice();
     for (const { seq, ops } of batches) {
-      if (pace.due()) await pace.rest();
+      if (slice.due()) await slice.rest();
       yield outgoingBatch(now, agentId, seq, (await session.load(ops)).map(shownOp));
     }
   }

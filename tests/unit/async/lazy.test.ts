@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { loadOnce } from '#server/async/lazy.ts';
+import { lazy } from '#server/async/lazy.ts';
 
 test('concurrent calls share a load; a failure rejects for its callers and is not cached', async () => {
   const begun: { succeed(value: string): void; fail(error: Error): void }[] = [];
-  const load = loadOnce(() => new Promise<string>((succeed, fail) => void begun.push({ succeed, fail })));
+  const load = lazy(() => new Promise<string>((succeed, fail) => void begun.push({ succeed, fail })));
   expect(begun).toHaveLength(0);
   const first = [load(), load()];
   expect(begun).toHaveLength(1);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sortInPieces } from '#server/async/sort-yielding.ts';
+import { sortYielding } from '#server/async/sort-yielding.ts';
 import { createBest } from '#server/workspace-files/best.ts';
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => (index * 7919) % 4001);
@@ -7,12 +7,12 @@ const byValue = (a: number, b: number) => a - b;
 
 it.each([0, 1, 499, 500, 501, 1500, 5003])('sorts %i items as a plain sort does', async (count) => {
   const items = numbers(count);
-  expect(await sortInPieces(items, byValue)).toEqual(items.toSorted(byValue));
+  expect(await sortYielding(items, byValue)).toEqual(items.toSorted(byValue));
 });
 
 it('is stable', async () => {
   const items = numbers(3000).map((value, place) => ({ key: value % 3, place }));
-  const sorted = await sortInPieces(items, (a, b) => a.key - b.key);
+  const sorted = await sortYielding(items, (a, b) => a.key - b.key);
   expect(sorted).toEqual(items.toSorted((a, b) => a.key - b.key));
 });
 

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createBan } from '#server/auth/ban.ts';
 import { createCredentials } from '#server/auth/credentials.ts';
 import { createGuard } from '#server/auth/guard.ts';
-import type { RequestFacts } from '#server/auth/guard.ts';
+import type { GuardedRequest } from '#server/auth/guard.ts';
 import { createHostCheck, isLoopbackBind } from '#server/auth/hosts.ts';
 import { isOwnOrigin, originAllowed } from '#server/auth/origins.ts';
 import { errorEntry } from '#server/errors/catalogue.ts';
@@ -10,7 +10,7 @@ import { parseRequestTarget } from '#utils/http/request-target.ts';
 
 const TOKEN = 'secret-token';
 const at = (path: string) => parseRequestTarget(path);
-const facts: RequestFacts = {
+const facts: GuardedRequest = {
   method: 'GET',
   target: at('/api/v1/meta'),
   isServed: false,
@@ -30,7 +30,7 @@ function setup(now?: () => number) {
     credentials: createCredentials({ current: async () => TOKEN }, 'pass word'),
   });
 }
-const status = async (guard: ReturnType<typeof setup>, change: Partial<RequestFacts>) => {
+const status = async (guard: ReturnType<typeof setup>, change: Partial<GuardedRequest>) => {
   const verdict = await guard.request({ ...facts, ...change });
   const { refusal } = verdict;
   return refusal ? (refusal.status ?? errorEntry(refusal.error).status) : verdict.outcome;
@@ -145,7 +145,7 @@ describe('ban', () => {
 
   it('is named in the refusal, as are a missing token and a malformed target', async () => {
     const guard = setup(() => 0);
-    const refusal = async (change: Partial<RequestFacts>) => (await guard.request({ ...facts, ...change })).refusal;
+    const refusal = async (change: Partial<GuardedRequest>) => (await guard.request({ ...facts, ...change })).refusal;
     expect(await refusal({ target: undefined })).toEqual({
       error: 'validation.failed',
       message: 'Malformed URL',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { perItem } from '#server/memo/by-prefix.ts';
+import { memoizeByPrefix } from '#server/memo/by-prefix.ts';
 
 interface Item {
   name: string;
@@ -8,7 +8,7 @@ interface Item {
 /** `perItem` of names; `called` contains the names that it was called for. */
 function names() {
   const called: string[] = [];
-  const read = perItem(({ name }: Item) => {
+  const read = memoizeByPrefix(({ name }: Item) => {
     called.push(name);
     return name;
   });

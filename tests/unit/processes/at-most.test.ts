@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { atMost } from '#server/async/wait-at-most.ts';
+import { waitAtMost } from '#server/async/wait-at-most.ts';
 
 /** Blocks the event loop. */
 function hold(ms: number): void {
@@ -8,17 +8,17 @@ function hold(ms: number): void {
 }
 
 test('resolves when the promise resolves or rejects', async () => {
-  await atMost(60_000, Promise.resolve());
-  await atMost(60_000, Promise.reject(new Error('gone')));
+  await waitAtMost(60_000, Promise.resolve());
+  await waitAtMost(60_000, Promise.reject(new Error('gone')));
 });
 
 test('resolves when its time is over', async () => {
-  await atMost(1, new Promise(() => undefined));
+  await waitAtMost(1, new Promise(() => undefined));
 });
 
 test('I/O queued while the event loop was blocked wins over the timeout', async () => {
   let came = false;
-  const waited = atMost(
+  const waited = waitAtMost(
     1,
     stat('.').then(() => (came = true)),
   );

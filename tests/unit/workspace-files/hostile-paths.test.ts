@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#server/clock.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
-import { inBatches } from '#server/async/map-limit.ts';
+import { mapLimit } from '#server/async/map-limit.ts';
 import type { WorkDirectory } from '#server/files/work-directory.ts';
 import { createGit } from '#server/git/git.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
@@ -144,7 +144,7 @@ describe('5,000 hostile paths', () => {
     if (name === 'diff') execFileSync('git', ['init', '--quiet', root]);
     const before = await outsideNames();
     const outcomes = new Map<string, number>();
-    await inBatches([...hostilePaths(5000)], 8, async (path) => {
+    await mapLimit([...hostilePaths(5000)], 8, async (path) => {
       let outcome = 'done';
       try {
         const answer = JSON.stringify(await act(directory, path));

@@ -4,7 +4,7 @@ import { appendFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { UnloadReason } from '#server/agent/contract/feature.ts';
-import { createSlots } from '#server/async/semaphore.ts';
+import { createSemaphore } from '#server/async/semaphore.ts';
 import { cronJobs } from '#server/features/cron/projection.ts';
 import { event, internal, type Draft } from '#server/journal/records.ts';
 import { createLogger } from '#server/logging/log.ts';
@@ -799,7 +799,7 @@ describe('reading', () => {
     const ids: string[] = [];
     for (let n = 0; n < 300; n++) ids.push(await create());
     for (const { id } of live.all()) await live.inTurn(id, () => live.unload(id, 'idle'));
-    const slots = createSlots(8);
+    const slots = createSemaphore(8);
     const folds = createColdFolds({ slots, holder: leaseHolder() });
     const read = createSessionReads({ live, folds, index, defaults: sessions.defaults, features: [] });
     const snapshots = async () => {

@@ -9,7 +9,7 @@ import { features } from '#server/features/features.ts';
 import { event, internal } from '#server/journal/records.ts';
 import { createColdFolds, type ColdFolds } from '#server/sessions/reading/cold-folds.ts';
 import { KEPT_TRANSCRIPTS } from '#server/sessions/reading/session-folds.ts';
-import { createSlots, type Slots } from '#server/async/semaphore.ts';
+import { createSemaphore, type Semaphore } from '#server/async/semaphore.ts';
 import { deadOwner, leaseHolder } from '#support/lease-holder.ts';
 import { manualClock } from '#support/manual-clock.ts';
 import { openLog } from '#support/session-logs.ts';
@@ -27,14 +27,14 @@ beforeEach(async () => {
   [reads, most] = [0, 0];
   const projections = features.flatMap((feature) => feature.projection ?? []);
   folds = createColdFolds({
-    slots: counted(createSlots(2)),
+    slots: counted(createSemaphore(2)),
     holder: leaseHolder(),
     projections,
     maxFolds: MAX_FOLDS,
   });
 });
 
-function counted(slots: Slots): Slots {
+function counted(slots: Semaphore): Semaphore {
   let running = 0;
   return {
     run: (work) =>
@@ -80,7 +80,7 @@ it('is removed when it was not read for `maxAgeMs`, and created again by a later
   const clock = manualClock();
   const maxAgeMs = KEPT_TRANSCRIPTS.maxAgeMs;
   expect(maxAgeMs).toBe(60_000);
-  folds = createColdFolds({ slots: createSlots(2), holder: leaseHolder(), maxAgeMs, clock });
+  folds = createColdFolds({ slots: createSemaphore(2), holder: leaseHolder(), maxAgeMs, clock });
   for (const id of ['a', 'b']) await written(id);
   const [first, other] = [await read('a'), await read('b')];
   clock.advance(maxAgeMs - 1);
@@ -129,10 +129,10 @@ it('caches the last few, regardless of the number of sessions, and limits concur
 it('caches at most `maxBytes` of journals', async () => {
   for (const id of ['a', 'b', 'c']) await written(id, 'x'.repeat(4_000));
   const { length } = await read('a');
-  folds = createColdFolds({ slots: createSlots(1), holder: leaseHolder(), maxBytes: 2 * length + 100 });
+  folds = createColdFolds({ slots: createSemaphore(1), holder: leaseHolder(), maxBytes: 2 * length + 100 });
   for (const id of ['a', 'b', 'c']) await read(id);
   expect(folds.kept()).toEqual({ folds: 2, bytes: 2 * length });
-  folds = createColdFolds({ slots: createSlots(1), holder: leaseHolder(), maxBytes: length - 1 });
+  folds = createColdFolds({ slots: createSemaphore(1), holder: leaseHolder(), maxBytes: length - 1 });
   await read('a');
   expect(folds.kept()).toEqual({ folds: 0, bytes: 0 });
 });
@@ -228,7 +228,7 @@ describe('taking', () => {
   it('waits for a fold that is being read, also for one that is too long for the cache', async () => {
     await written('a');
     for (const maxBytes of [1, 100_000]) {
-      folds = createColdFolds({ slots: createSlots(1), holder: leaseHolder(), maxBytes });
+      folds = createColdFolds({ slots: createSemaphore(1), holder: leaseHolder(), maxBytes });
       const reading = read('a');
       expect(await folds.take('a')).toBe(await reading);
     }

@@ -2,7 +2,7 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { features } from '#server/features/features.ts';
 import { createColdFolds } from '#server/sessions/reading/cold-folds.ts';
-import { createSlots } from '#server/async/semaphore.ts';
+import { createSemaphore } from '#server/async/semaphore.ts';
 import type { LiveSession } from '#server/sessions/live/session.ts';
 import { createSessionReads, type ReadSession } from '#server/sessions/reading/session-reads.ts';
 import { openAgentSession, type AgentSession } from '#support/agent-session.ts';
@@ -26,7 +26,7 @@ function readsOf(live: () => LiveSession | undefined): ReadSession {
   const projections = features.flatMap((feature) => feature.projection ?? []);
   return createSessionReads({
     live: { get: live, loaded: async () => undefined, directory: () => log.dir },
-    folds: createColdFolds({ slots: createSlots(1), holder: leaseHolder(), projections }),
+    folds: createColdFolds({ slots: createSemaphore(1), holder: leaseHolder(), projections }),
     index: {
       ready: async () => undefined,
       stored: () => ({ header: session.row(), revision: 1, journalLength: log.length }),
