@@ -164,7 +164,7 @@ describe('demo model', () => {
 
   it('fails on request, without inviting a retry', async () => {
     await expect(answer([user('error')])).rejects.toMatchObject({
-      facts: { code: 'provider.api_error', statusCode: 400, retry: false },
+      details: { code: 'provider.api_error', statusCode: 400, retry: false },
     });
   });
 

@@ -100,7 +100,7 @@ describe('chat completions', () => {
 
   it('treats a chunk of an unknown shape as a failure that is retried', async () => {
     await expect(receive('openai', [{ choices: 'none' }])).rejects.toMatchObject({
-      facts: { code: 'provider.api_error', retry: true },
+      details: { code: 'provider.api_error', retry: true },
     });
   });
 });
@@ -165,7 +165,7 @@ describe('openai_responses', () => {
     const error = { code: 'server_error', message: 'oops' };
     await expect(
       receive('openai_responses', [{ type: 'response.failed', response: { id: 'r', error } }]),
-    ).rejects.toMatchObject({ message: 'oops', facts: { code: 'provider.api_error', retry: true } });
+    ).rejects.toMatchObject({ message: 'oops', details: { code: 'provider.api_error', retry: true } });
   });
 });
 

@@ -349,7 +349,7 @@ describe('repair', () => {
     await writeSession(home, 's1');
     const { index } = openIndex(home, { repairEveryMs: 5 });
     await index.ready();
-    await rm(join(home, 'cache'), { recursive: true });
+    await rm(join(home, 'cache'), { recursive: true, maxRetries: 5 });
     await eventually(() => expect(openIndex(home).index.get('s1')).toBeDefined());
     expect(index.get('s1')).toBeDefined();
   });
