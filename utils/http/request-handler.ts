@@ -45,25 +45,10 @@ const isReserved = ({ decoded, segments }: RequestTarget): boolean =>
 const rulePath = ({ segments }: RequestTarget): string =>
   `/${segments.map((segment) => segment.replaceAll('/', '%2F')).join('/')}`;
 
-/** Undefined if the app could not start; the promise's owner reports why. */
-async function startedApp(appReady: Host['app']): Promise<App | undefined> {
-  try {
-    return await appReady();
-  } catch {
-    return undefined;
-  }
-}
-
-/** Nitro would answer with the error's stack, to any `Host`. */
-function answerUnavailable({ node: { res: response } }: H3Event): void {
-  response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8' });
-  response.end('The server could not start; its terminal shows why.\n');
-}
-
 /** Placeholder for a target that cannot be parsed, which the guard refuses. */
 const MALFORMED: RequestTarget = { raw: '/', decoded: '/', segments: [''], query: '' };
 
-/** Builds the handler of one server. It rejects with errors of Nitro's handlers. */
+/** Builds the handler of one server. It rejects if the app could not start, and with errors of Nitro's handlers. */
 export function createRequestHandler(
   { app: appReady, routes, assets, clientAddress = ({ socket }) => socket.remoteAddress, onAuthorized }: Host,
   nitro: NitroHandler,
@@ -150,8 +135,7 @@ export function createRequestHandler(
 
   return async (event) => {
     const { req: request } = event.node;
-    const app = await startedApp(appReady);
-    if (!app) return answerUnavailable(event);
+    const app = await appReady();
     const startedAt = performance.now();
     const { method = 'GET', url = '/' } = request;
     const target = parseRequestTarget(url);
