@@ -357,6 +357,17 @@ it('a request of a client without an address, such as one that has disconnected,
   http.close();
 });
 
+it('every request is 503 if the app could not start, without the reason', async () => {
+  const app = () => Promise.reject(new Error('a secret'));
+  const http = createServer(toNodeListener(createNitroApp({ ...host(), app }, { plain, middleware })));
+  await once(http.listen(0, '127.0.0.1'), 'listening');
+  const { port } = z.object({ port: z.number() }).parse(http.address());
+  const answer = await fetch(`http://127.0.0.1:${port}/hello`);
+  expect([answer.status, await answer.text()]).toEqual([503, expect.not.stringContaining('a secret')]);
+  expect(reached).toEqual([]);
+  http.close();
+});
+
 it('calls within the process pass without a token', async () => {
   expect(await (await server.fetch('/local')).json()).toEqual([
     expect.objectContaining({ code: 0, data: expect.objectContaining({ server_id: server.app.serverId }) }),

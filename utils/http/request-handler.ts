@@ -21,7 +21,7 @@ import { failureReply, sendReply } from './send-reply.ts';
 import { requestIdOf, unknownRoute, type ServedRequest } from './served-request.ts';
 
 export interface Host {
-  /** Resolves when the app has started; requests wait for it. */
+  /** Resolves when the app has started; requests wait for it, and are answered 503 if it rejects. */
   app(): App | Promise<App>;
   routes: RouteTable;
   assets: AssetReader;
@@ -48,7 +48,13 @@ const rulePath = ({ segments }: RequestTarget): string =>
 /** Placeholder for a target that cannot be parsed, which the guard refuses. */
 const MALFORMED: RequestTarget = { raw: '/', decoded: '/', segments: [''], query: '' };
 
-/** Builds the handler of one server. It rejects if the app could not start, and with errors of Nitro's handlers. */
+/** Answers a request when the app could not start. Nitro, which reports the error, would send its stack, to any `Host`. */
+function answerUnavailable({ node: { res: response } }: H3Event): void {
+  response.writeHead(503, { 'content-type': 'text/plain; charset=utf-8' });
+  response.end('The server could not start; its terminal shows why.\n');
+}
+
+/** Builds the handler of one server. It rejects with errors of Nitro's handlers. */
 export function createRequestHandler(
   { app: appReady, routes, assets, clientAddress = ({ socket }) => socket.remoteAddress, onAuthorized }: Host,
   nitro: NitroHandler,
@@ -135,7 +141,8 @@ export function createRequestHandler(
 
   return async (event) => {
     const { req: request } = event.node;
-    const app = await appReady();
+    const app = await Promise.resolve(appReady()).catch(() => undefined);
+    if (!app) return answerUnavailable(event);
     const startedAt = performance.now();
     const { method = 'GET', url = '/' } = request;
     const target = parseRequestTarget(url);
