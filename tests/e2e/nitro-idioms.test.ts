@@ -199,16 +199,20 @@ describe('the built server', () => {
     expect([code, printed]).toEqual([1, expect.stringContaining('service-code: Error: no such service')]);
   });
 
-  it('closes plugins and their sockets on a stop', async () => {
+  it('closes sockets and plugins on a stop, after the last request and before the app', async () => {
     const socket = new WebSocket(`${server.url.replace('http', 'ws')}/socket`, {
       headers: { authorization: `Bearer ${server.token}` },
     });
     await once(socket, 'open');
     const closed = once(socket, 'close');
+    const slow = server.fetch('/slow');
+    await expect.poll(() => marksOf(marks)).toContain('waiting');
     expect(await server.stop()).toBe(0);
+    expect(await (await slow).text()).toBe('slow');
     const [code] = await closed;
     expect(code).toBe(1001);
-    expect((await marksOf(marks)).split('\n')).toContain('closed');
+    const ends = (await marksOf(marks)).split('\n').filter((line) => /^(answered|closed)/.test(line));
+    expect(ends).toEqual(['answered', 'closed before 1 app']);
   });
 });
 

@@ -40,6 +40,15 @@ export default defineEventHandler(() => {
     ran: await runTask('mark'),
   };
 });\n`,
+  'routes/slow.ts': `import { appendFileSync } from 'node:fs';
+${HANDLER}const mark = (text: string) => appendFileSync(process.env.PLUGIN_MARKS ?? '', text + '\\n');
+export default defineEventHandler(async () => {
+  const stopped = new Promise((resolve) => process.once('SIGTERM', () => setImmediate(resolve)));
+  mark('waiting');
+  await stopped;
+  mark('answered');
+  return 'slow';
+});\n`,
   'routes/socket.ts': `${FROM_H3('defineWebSocketHandler')}export default defineWebSocketHandler({
   message: (peer, message) => void peer.send('echo ' + message.text()),
 });\n`,
@@ -48,13 +57,14 @@ export default defineEventHandler((event) => {
   count += 1;
   setResponseHeader(event, 'x-count', count);
 });\n`,
-  'plugins/mark.ts': `import { appendFileSync } from 'node:fs';
+  'plugins/mark.ts': `import { appendFileSync, readdirSync } from 'node:fs';
 ${FROM_NITRO('defineNitroPlugin')}export default defineNitroPlugin(({ hooks }) => {
   const { PLUGIN_MARKS, PLUGIN_THROWS } = process.env;
   if (PLUGIN_THROWS) throw new Error(PLUGIN_THROWS);
   const mark = (text: string) => PLUGIN_MARKS && appendFileSync(PLUGIN_MARKS, text + '\\n');
   mark('started');
-  hooks.hook('close', () => void mark('closed'));
+  const running = () => readdirSync(process.env.SERVICE_CODE_HOME + '/server/instances').length;
+  hooks.hook('close', () => void mark('closed before ' + running() + ' app'));
 });\n`,
   'tasks/mark.ts': `import { appendFileSync } from 'node:fs';
 ${FROM_NITRO('defineTask')}export default defineTask({
