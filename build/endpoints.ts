@@ -30,21 +30,8 @@ export const endpointsModule: NitroModule = {
   setup(nitro) {
     const { options, hooks } = nitro;
     const at = (path: string) => resolve(options.rootDir, path);
-    let files: RouteFile[] = [];
-    options.virtual['#endpoints'] = async () => {
-      files = await routeFiles(nitro);
-      return endpointsModuleText(nitro, files);
-    };
-    // A file that is empty when it is added may become an endpoint when it is saved.
-    const watching = {
-      name: 'endpoints',
-      transform(this: { addWatchFile(path: string): void }, _code: string, id: string) {
-        if (id.endsWith('#endpoints')) for (const { handler } of files) this.addWatchFile(handler);
-      },
-    };
-    hooks.hook('rollup:before', (_nitro, config) => {
-      if (options.dev) config.plugins = [config.plugins, watching];
-    });
+    // Called at each build of the dev server: a file that is added empty becomes an endpoint when it is saved.
+    options.virtual['#endpoints'] = async () => endpointsModuleText(nitro, await routeFiles(nitro));
     // When other modules have added theirs.
     hooks.hook('build:before', () => {
       options.handlers.push({ middleware: true, handler: at('utils/http/endpoint-table.ts') });
