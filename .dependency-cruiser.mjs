@@ -33,6 +33,9 @@ const REDUCER = '^server/transcript/(reducer|client)/';
 /** Escaping of texts that a user consents to; the server's labels and the page's cards share it. */
 const VISIBLE_TEXT = '^server/text/visible-text\\.ts$';
 
+/** The folders in each of them import each other in no circle, types included. */
+const FOLDERS_WITHOUT_CIRCLES = ['server', 'server/agent', 'server/sessions'];
+
 const inServer = (names) => `^server/(${names.join('|')})(/|\\.ts$)`;
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -51,21 +54,20 @@ export default {
       from: { path: '^server/', pathNot: inServer(LAYERS.flat()) },
       to: {},
     },
-    {
-      name: 'no-circles-of-folders',
+    ...FOLDERS_WITHOUT_CIRCLES.map((folder) => ({
+      name: `no-circles-of-folders-in-${folder.split('/').at(-1)}`,
       comment: 'Two folders that import each other are one, or a file of one belongs elsewhere.',
       scope: 'folder',
       severity: 'error',
-      from: { path: '^server/[^/]+$' },
-      to: { path: '^server/[^/]+$', circular: true },
-    },
+      from: { path: `^${folder}/[^/]+$` },
+      to: { path: `^${folder}/[^/]+$`, circular: true },
+    })),
     {
-      name: 'no-circles-in-sessions',
-      comment: 'The folders are ordered: index, reading, live, then copies and requests.',
-      scope: 'folder',
+      name: 'no-circles-of-files',
+      comment: 'The contract of an agent, its session, services and features is one contract in four files.',
       severity: 'error',
-      from: { path: '^server/sessions/[^/]+$' },
-      to: { path: '^server/sessions/[^/]+$', circular: true },
+      from: { path: '^(server|utils|routes|plugins|entry\\.ts)' },
+      to: { circular: true, via: { pathNot: '^server/agent/contract/' } },
     },
     {
       name: 'sessions-know-no-feature',

@@ -13,9 +13,8 @@
  *     });
  */
 import { isDeepStrictEqual } from 'node:util';
-import { defineEventHandler, type EventHandler, type EventHandlerRequest, type H3Event } from 'h3';
+import { defineEventHandler, type H3Event } from 'h3';
 import { z } from 'zod';
-import type { BindOptions } from '#server/app/options.ts';
 import type { App } from '#server/app/app.ts';
 import type { Caller } from '#schema/caller.ts';
 import { codeOf, errorEntry } from '#server/errors/catalogue.ts';
@@ -29,49 +28,16 @@ import type { Reply } from './http/reply.ts';
 import { success } from './http/reply.ts';
 import { runEndpoint } from './http/run-endpoint.ts';
 import { parseQuery } from './query.ts';
+import type {
+  Description,
+  Schemas,
+  RawDescription,
+  EndpointParts,
+  EndpointInput,
+  Endpoint,
+} from './endpoint-definition.ts';
 
 type Awaitable<T> = T | Promise<T>;
-
-export type FailureStatuses = Partial<Record<ErrorName, 404 | 500>>;
-
-/** The common part of all definitions; all of it is in `/openapi.json`. */
-interface Description {
-  /** One line. */
-  summary: string;
-  /** Group of the endpoint in the document. Undefined: listed without a tag (debug endpoints). */
-  tag?: string;
-  /** Describes the tag; exactly one of its endpoints has it. */
-  tagDescription?: string;
-  operationId?: string;
-  description?: string;
-  /**
-   * Errors of the endpoint, in addition to `validation.failed`, which follows from `params`, `query` and `body`, and to
-   * those of every endpoint: `auth.unauthorized`, `internal.error`.
-   */
-  errors?: ErrorName[];
-  /** Errors that this endpoint answers with a separate HTTP status; the body is an envelope as for others. */
-  failureStatuses?: FailureStatuses;
-  /** Bytes of the JSON body at most. */
-  bodyLimit?: number;
-  /** False: no body counts as `{}`. */
-  bodyRequired?: boolean;
-  /** Whether "the body is an object" is checked after `load`, too. */
-  bodyLast?: true;
-  /** The body is a `multipart/form-data` form of these members, which the handler reads from `form`. For documents. */
-  form?: z.ZodObject;
-  /** Whether this bind has the endpoint; where it has not, it is an unknown route. */
-  mounted?: (facts: BindOptions) => boolean;
-  stateless?: boolean;
-}
-
-interface Schemas<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType> {
-  /** `pathParams('session_id')`, names as in the file's path. */
-  params?: Params;
-  /** Built with the helpers of `utils/query.ts`. */
-  query?: Query;
-  /** Absent: whatever is sent is ignored. */
-  body?: Body;
-}
 
 /** A `stateless` endpoint has no app, so that it can run where there is none. */
 type Reach<Stateless> = Stateless extends true ? object : { app: App };
@@ -115,49 +81,12 @@ interface Steps<
   ) => Awaitable<Result>;
 }
 
-/** How `/openapi.json` describes an answer that is no envelope. */
-export interface RawDescription {
-  contentType: string;
-  /** Statuses of the raw answer; 200 unless given. */
-  statuses?: number[];
-  /** Lower-case names. */
-  headers?: string[];
-  /** Undefined: binary. */
-  schema?: z.ZodType;
-}
-
-/** An endpoint as the table and the documents see it: its description, and the function that answers a request. */
-interface EndpointParts {
-  definition: Description &
-    Schemas<z.ZodType, z.ZodType, z.ZodType> & {
-      data?: z.ZodType;
-      status?: 201 | 204;
-      raw?: RawDescription;
-    };
-  /** Validates and runs; rejects with a `ServiceError` for every failure that has a code. */
-  run(input: EndpointInput): Promise<Reply>;
-}
-
-/** A Nitro event handler that carries its definition. */
-export type Endpoint = EventHandler<EventHandlerRequest, Promise<void>> & EndpointParts;
-
 /** Builds the event handler of an endpoint. */
 export function endpointOf(parts: EndpointParts): Endpoint {
   return Object.assign(
     defineEventHandler((event) => runEndpoint(parts, event)),
     parts,
   );
-}
-
-export interface EndpointInput {
-  app: App;
-  event: H3Event;
-  params: Record<string, string>;
-  /** Raw query string without `?`. */
-  query: string;
-  requestId: string;
-  /** The client's, as the guard sees it. */
-  remoteAddress: string | undefined;
 }
 
 /** The checked value; throws 40001 with every issue. */

@@ -19,8 +19,8 @@ import { LOCAL_RUNTIME } from '#server/runtime/local.ts';
 import type { SessionDirectory } from '#server/sessions/sessions.ts';
 import { nonEmpty } from '#schema/scalars.ts';
 import { defineEndpoint, parse } from './endpoint.ts';
-import type { Endpoint } from './endpoint.ts';
 import { pathParams } from './params.ts';
+import type { Endpoint } from './endpoint-definition.ts';
 
 const frame = z.object({ runtime_id: nonEmpty.default(LOCAL_RUNTIME) });
 

@@ -8,13 +8,13 @@ import endpoints from '#endpoints';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
-import type { Endpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 import { until } from '#support/patience.ts';
 import { rawRequest } from '#support/raw-request.ts';
 import type { RawRequest } from '#support/raw-request.ts';
 import { startServer } from '#support/server.ts';
 import type { TestServer } from '#support/server.ts';
+import type { Endpoint } from '#utils/endpoint-definition.ts';
 
 const echo = { summary: 'Echo', data: z.unknown() } as const;
 const body = z.object({ name: z.string().min(1), size: z.number().max(3).optional() });

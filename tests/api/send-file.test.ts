@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { defineRawEndpoint } from '#utils/endpoint.ts';
-import type { Endpoint } from '#utils/endpoint.ts';
 import { contentDisposition } from '#utils/http/content-disposition.ts';
 import { sendFile } from '#utils/http/send-file.ts';
 import { eventually } from '#support/patience.ts';
 import { startServer, temporaryDirectory } from '#support/server.ts';
 import type { TestServer } from '#support/server.ts';
+import type { Endpoint } from '#utils/endpoint-definition.ts';
 
 let server: TestServer;
 let folder: string;

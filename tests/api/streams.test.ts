@@ -5,11 +5,11 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import { defineEndpoint, defineRawEndpoint } from '#utils/endpoint.ts';
-import type { Endpoint } from '#utils/endpoint.ts';
 import { streamed } from '#utils/http/reply.ts';
 import type { Reply } from '#utils/http/reply.ts';
 import { startServer } from '#support/server.ts';
 import type { TestServer } from '#support/server.ts';
+import type { Endpoint } from '#utils/endpoint-definition.ts';
 
 const LENGTH = 10;
 /** The answer to the test's next request. */

@@ -1,8 +1,8 @@
 /** `#endpoints` for tests: the same files and routes that Nitro finds, found by Vite. All of them are endpoints. */
 /// <reference types="vite/client" />
-import type { Endpoint } from '#utils/endpoint.ts';
 import type { EndpointEntry, PlainRoute } from '#utils/http/route-table.ts';
 import { routeName } from '../../build/route-name.ts';
+import type { Endpoint } from '#utils/endpoint-definition.ts';
 
 const files = import.meta.glob<{ default: Endpoint }>('../../routes/**/*.ts');
 

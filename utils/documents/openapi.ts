@@ -5,10 +5,10 @@ import { errorEntry } from '#server/errors/catalogue.ts';
 import type { ErrorName } from '#server/errors/catalogue.ts';
 import { createComponents } from '#schema/json-schema.ts';
 import type { Components, JsonSchema } from '#schema/json-schema.ts';
-import type { Endpoint } from '../endpoint.ts';
 import { declaredErrors } from '../endpoint.ts';
 import type { EndpointEntry } from '../http/route-table.ts';
 import { publicPath } from '../http/route-table.ts';
+import type { Endpoint } from '#utils/endpoint-definition.ts';
 
 /** The first tags of the document, in its order; others follow by name. */
 const TAG_ORDER = [

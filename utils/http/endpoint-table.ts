@@ -4,10 +4,10 @@
  */
 import { defineEventHandler, type H3Event } from 'h3';
 import { ServiceError } from '#server/errors/service-error.ts';
-import type { Endpoint } from '../endpoint.ts';
 import type { EndpointEntry } from './route-table.ts';
 import { failureReply, sendReply } from './send-reply.ts';
 import { unknownRoute } from './served-request.ts';
+import type { Endpoint } from '#utils/endpoint-definition.ts';
 
 /** Awaiting an import takes longer than a look into a map. */
 const loaded = new WeakMap<EndpointEntry, Endpoint>();

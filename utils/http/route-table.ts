@@ -3,7 +3,7 @@
  * before it splits, takes colons for parameters and ignores trailing slashes. Plain files are served by Nitro's router;
  * the table contains only which paths they name.
  */
-import type { Endpoint } from '../endpoint.ts';
+import type { Endpoint } from '#utils/endpoint-definition.ts';
 
 /** A file whose default export is a `define…Endpoint`. */
 export interface EndpointEntry {

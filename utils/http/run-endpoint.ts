@@ -1,10 +1,10 @@
 /** Runs an endpoint for the request of an event. */
 import type { H3Event } from 'h3';
-import type { Endpoint } from '../endpoint.ts';
 import { RequestAborted } from './body.ts';
 import { failureReply, sendReply } from './send-reply.ts';
 import { unknownRoute } from './served-request.ts';
 import type { Reply } from './reply.ts';
+import type { Endpoint } from '#utils/endpoint-definition.ts';
 
 /** Runs the endpoint and sends its reply. Throws `route.not_found` where this bind has not the endpoint. */
 export async function runEndpoint(

@@ -1,9 +1,9 @@
 /** Sends replies to the request of an event, and turns errors into replies. */
 import type { H3Event } from 'h3';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
-import type { FailureStatuses } from '../endpoint.ts';
 import { UnreadableBody } from './body.ts';
 import { failure, writeReply, type Reply } from './reply.ts';
+import type { FailureStatuses } from '#utils/endpoint-definition.ts';
 
 /** The reply to a request whose handling threw. Errors that are no `ServiceError` are logged as `internal.error`. */
 export function failureReply({ context }: H3Event, error: unknown, statuses: FailureStatuses = {}): Reply {
