@@ -17,5 +17,8 @@ export const FOLDERS = {
     'api/files-list.test.ts',
   ],
   'server/permissions': ['unit/permissions/**', 'api/permissions-config.test.ts'],
-  'server/journal': ['unit/journal/**', 'unit/sessions/{reading/cold-folds,live/{live-sessions,session-recovery}}.test.ts'],
+  'server/journal': [
+    'unit/journal/**',
+    'unit/sessions/{reading/cold-folds,live/{live-sessions,session-recovery}}.test.ts',
+  ],
 };
