@@ -16,7 +16,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { defineEventHandler, type H3Event } from 'h3';
 import { z } from 'zod';
 import type { App } from '#server/app/app.ts';
-import type { Caller } from '#schema/caller.ts';
+import type { Caller } from '#schema/rest/caller.ts';
 import { codeOf, errorEntry } from '#server/errors/catalogue.ts';
 import type { ErrorName } from '#server/errors/catalogue.ts';
 import { ServiceError, invalid } from '#server/errors/service-error.ts';

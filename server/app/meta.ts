@@ -1,5 +1,5 @@
 /** The reply of `GET /meta`. */
-import type { Meta } from '#schema/meta.ts';
+import type { Meta } from '#schema/rest/meta.ts';
 import { iso } from '#schema/scalars.ts';
 import { SERVER_VERSION } from '#server/version.ts';
 

@@ -1,7 +1,7 @@
 /** Reports changed configuration domains, debounced: at most once per window and client. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '#server/clock.ts';
-import type { Caller } from '#schema/caller.ts';
+import type { Caller } from '#schema/rest/caller.ts';
 import type { EffectiveConfig } from './effective.ts';
 
 export const CHANGE_WINDOW_MS = 200;

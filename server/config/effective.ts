@@ -1,7 +1,7 @@
 /** The configuration in effect, merged from built-in defaults, file, environment and in-memory layer. */
-import type { ModelRecord } from '#schema/model.ts';
-import type { ProviderRecord } from '#schema/provider-record.ts';
-import type { ServiceEntry } from '#schema/config.ts';
+import type { ModelRecord } from '#schema/rest/model.ts';
+import type { ProviderRecord } from '#schema/config/provider-record.ts';
+import type { ServiceEntry } from '#schema/config/config.ts';
 import { ENV_MODEL, ENV_PROVIDER, readModelVariables } from './environment-model.ts';
 import { readEnvironment, readServices } from './environment.ts';
 import type { ServiceVariables } from './environment.ts';

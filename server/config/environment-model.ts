@@ -1,6 +1,6 @@
 /** The model that `SERVICE_MODEL_*` defines, and the settings of these variables for any model. */
-import type { ModelRecord } from '#schema/model.ts';
-import type { ProviderRecord } from '#schema/provider-record.ts';
+import type { ModelRecord } from '#schema/rest/model.ts';
+import type { ProviderRecord } from '#schema/config/provider-record.ts';
 import { envBoolean, envText } from '#server/env.ts';
 
 export const ENV_PROVIDER = '__service_env__';

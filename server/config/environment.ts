@@ -3,7 +3,7 @@
  * file's value applies.
  */
 import { envBoolean, envInteger, envText } from '#server/env.ts';
-import { domainSchemas } from '#schema/config.ts';
+import { domainSchemas } from '#schema/config/config.ts';
 
 type Env = NodeJS.ProcessEnv;
 

@@ -1,10 +1,10 @@
 /** `POST /config`: merges a partial config object into the file's tables. */
 import { invalid } from '#server/errors/service-error.ts';
 import type { ErrorDetail } from '#server/errors/service-error.ts';
-import { domainSchemas } from '#schema/config.ts';
-import type { ConfigPatch } from '#schema/config-patch.ts';
-import { oauthRefSchema } from '#schema/model.ts';
-import { providerRecordSchema } from '#schema/provider-record.ts';
+import { domainSchemas } from '#schema/config/config.ts';
+import type { ConfigPatch } from '#schema/rest/config-patch.ts';
+import { oauthRefSchema } from '#schema/rest/model.ts';
+import { providerRecordSchema } from '#schema/config/provider-record.ts';
 import { isTable, isTomlTable, subTable, tableOf, toToml } from './document.ts';
 import type { TomlTable, TomlValue } from './document.ts';
 import { ENV_MODEL, ENV_PROVIDER, readModelVariables } from './environment-model.ts';

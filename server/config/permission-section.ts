@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { ErrorDetail } from '#server/errors/service-error.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
-import { domainSchemas, permissionRuleConfigSchema } from '#schema/config.ts';
+import { domainSchemas, permissionRuleConfigSchema } from '#schema/config/config.ts';
 import { isTable, subTable, tableOf, toTable } from './document.ts';
 import type { TomlTable } from './document.ts';
 import { parsePattern } from './permission-pattern.ts';

@@ -1,7 +1,7 @@
 /** `GET /config`: converts the effective configuration to its wire form. */
-import { configSchema } from '#schema/config.ts';
-import type { ConfigObject } from '#schema/config.ts';
-import type { ProviderRecord } from '#schema/provider-record.ts';
+import { configSchema } from '#schema/config/config.ts';
+import type { ConfigObject } from '#schema/config/config.ts';
+import type { ProviderRecord } from '#schema/config/provider-record.ts';
 import type { TomlTable } from './document.ts';
 import type { EffectiveConfig } from './effective.ts';
 import { maskDomain, maskRaw } from './mask.ts';

@@ -1,6 +1,6 @@
 /** Reads the parsed file section by section, with diagnostics. */
 import { z } from 'zod';
-import { domainSchemas } from '#schema/config.ts';
+import { domainSchemas } from '#schema/config/config.ts';
 import { isTable, subTable, tableOf } from './document.ts';
 import type { TomlTable } from './document.ts';
 import { filePath, sectionToWire, toSnake } from './key-case.ts';

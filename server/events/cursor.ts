@@ -1,5 +1,5 @@
 /** Compares a client's cursor with a stream's position. */
-import type { Cursor } from '#schema/subscription-frames.ts';
+import type { Cursor } from '#schema/frames/subscriptions.ts';
 import type { StreamPosition } from './frame.ts';
 
 /** The most durable events that are replayed to a client; one with an older cursor reads the snapshot. */

@@ -2,7 +2,7 @@
 import { codeOf } from '#server/errors/catalogue.ts';
 import type { ErrorName } from '#server/errors/catalogue.ts';
 import { iso } from '#schema/scalars.ts';
-import type { FrameId, ResyncReason } from '#schema/frames.ts';
+import type { FrameId, ResyncReason } from '#schema/frames/request-frames.ts';
 import { deltaText } from './deltas.ts';
 import { frameText } from './frame.ts';
 import type { EventFrame, StreamPosition } from './frame.ts';

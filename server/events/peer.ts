@@ -2,7 +2,7 @@
  * Interface between sockets and event streams. `utils/http/websocket.ts` wraps each accepted socket in a `Peer` and
  * passes it to `Connections`; `server/` does not depend on a WebSocket library, so a test passes seven functions.
  */
-import type { Connection } from '#schema/connection.ts';
+import type { Connection } from '#schema/rest/connection.ts';
 
 /** An accepted socket. */
 export interface Peer {

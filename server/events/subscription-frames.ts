@@ -1,8 +1,8 @@
 /** Handlers of the frames that every connection supports: greeting, subscriptions, ping. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ServiceError } from '#server/errors/service-error.ts';
-import { clientHelloFrame, pingFrame, subscribeFrame, unsubscribeFrame } from '#schema/subscription-frames.ts';
-import type { RequestPayload } from '#schema/frames.ts';
+import { clientHelloFrame, pingFrame, subscribeFrame, unsubscribeFrame } from '#schema/frames/subscriptions.ts';
+import type { RequestPayload } from '#schema/frames/request-frames.ts';
 import { defineFrame } from './frame-handler.ts';
 import type { FrameHandler } from './frame-handler.ts';
 import type { StreamPosition } from './frame.ts';

@@ -1,6 +1,6 @@
 /** Finds files of a work directory by parts of their names. */
 import type { WorkDirectory } from '#server/files/work-directory.ts';
-import type { FileHits, SearchFiles, SuggestFiles } from '#schema/file-search.ts';
+import type { FileHits, SearchFiles, SuggestFiles } from '#schema/rest/file-search.ts';
 import type { SearchDeps, WantedHits } from './find-files.ts';
 import type { KnownTrees, KnownTreesDeps } from './known-trees.ts';
 

@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { entryGlobs, type EntryGlobs } from '#server/files/entry-globs.ts';
 import { SearchError, type SearchOptions, type SearchRuntime } from '#server/ripgrep/ripgrep.ts';
 import type { WorkDirectory } from '#server/files/work-directory.ts';
-import type { FileHits, SearchFiles } from '#schema/file-search.ts';
+import type { FileHits, SearchFiles } from '#schema/rest/file-search.ts';
 import { searchCold, VERSION_CONTROL } from './cold-search.ts';
 import type { KnownTrees, KnownTreesDeps } from './known-trees.ts';
 import { parseQuery } from './query.ts';

@@ -6,7 +6,7 @@ import { within } from '#server/files/open-within.ts';
 import { onPath } from '#server/files/path-error.ts';
 import { relativePath, type WorkDirectory } from '#server/files/work-directory.ts';
 import { listDirectory } from '#server/workspace-files/list-directory.ts';
-import type { FileHits } from '#schema/file-search.ts';
+import type { FileHits } from '#schema/rest/file-search.ts';
 
 const ROOT = relativePath('.');
 

@@ -1,5 +1,5 @@
 /** The git status of each path, derived from the changes that git reports. */
-import type { FileEntry, GitStatus } from '#schema/file-entry.ts';
+import type { FileEntry, GitStatus } from '#schema/rest/file-entry.ts';
 import type { StatusEntry } from './status-output.ts';
 
 /** Returns the status of a path relative to the work directory, links resolved. */

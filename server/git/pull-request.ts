@@ -1,6 +1,6 @@
 /** Cache of the pull request of each work directory's branch, read from GitHub's tool `gh`. */
 import { z } from 'zod';
-import type { PullRequest } from '#schema/git.ts';
+import type { PullRequest } from '#schema/rest/git.ts';
 import { jsonText } from '#server/text/json.ts';
 import type { Clock } from '#server/clock.ts';
 import { runCommand } from '#server/processes/run-command.ts';

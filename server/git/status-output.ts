@@ -1,5 +1,5 @@
 /** Incremental parser of the output of `git status --porcelain=v2 -z --branch`. */
-import type { GitChange } from '#schema/git.ts';
+import type { GitChange } from '#schema/rest/git.ts';
 
 export interface BranchStatus {
   /** Empty on a detached HEAD; the unborn branch before the first commit. */

@@ -1,5 +1,5 @@
 /** Changes in a work directory since the last commit. */
-import type { GitStatusReply } from '#schema/git.ts';
+import type { GitStatusReply } from '#schema/rest/git.ts';
 import type { RelativePath } from '#server/files/work-directory.ts';
 import { createLineCounter } from './line-counts.ts';
 import { createStatusReader, type BranchStatus, type StatusEntry } from './status-output.ts';

@@ -2,7 +2,7 @@
 import { childEnvironment } from '#server/processes/child-environment.ts';
 import type { Spawn } from '#server/processes/spawn.ts';
 import type { Logger } from '#server/logging/log.ts';
-import type { HookConfig, HookEvent } from '#schema/config.ts';
+import type { HookConfig, HookEvent } from '#schema/config/config.ts';
 import { hookReply, type HookReply } from './reply.ts';
 import { runHook } from './run-hook.ts';
 

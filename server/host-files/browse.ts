@@ -5,7 +5,7 @@ import { createTimeSlice } from '#server/async/yield.ts';
 import { compareNames } from '#server/files/compare-names.ts';
 import { onPath } from '#server/files/path-error.ts';
 import { sortYielding } from '#server/async/sort-yielding.ts';
-import type { HostDirectory } from '#schema/host-files.ts';
+import type { HostDirectory } from '#schema/rest/host-files.ts';
 import { assertAbsolute } from './host-path.ts';
 
 const READ_AHEAD = 512;

@@ -4,9 +4,9 @@ import type { Clock } from '#server/clock.ts';
 import type { RememberedRule } from '#server/journal/projections/context.ts';
 import { event, type Draft, type EndCause } from '#server/journal/records.ts';
 import type { Stored } from '#server/journal/texts.ts';
-import type { Caller } from '#schema/caller.ts';
-import type { Display } from '#schema/display.ts';
-import type { Approval, ApprovalDecision, ResolveApproval } from '#schema/interaction.ts';
+import type { Caller } from '#schema/rest/caller.ts';
+import type { Display } from '#schema/rest/display.ts';
+import type { Approval, ApprovalDecision, ResolveApproval } from '#schema/rest/interaction.ts';
 import { iso } from '#schema/scalars.ts';
 import { INTERACTION_LIFETIME_MS, type Interactions } from './interactions.ts';
 

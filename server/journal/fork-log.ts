@@ -1,7 +1,7 @@
 /** The log of a session that begins as a copy of another one. */
 import type { EventFrame } from '#server/events/frame.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
-import type { Session } from '#schema/session.ts';
+import type { Session } from '#schema/rest/session.ts';
 import { placeSplices } from './context-size.ts';
 import { createBlobStore } from './blobs.ts';
 import { copyLines, foldCopy, type CopiedJournal } from './copy-lines.ts';

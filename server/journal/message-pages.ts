@@ -1,6 +1,6 @@
 /** Pages of a session's messages, their bodies read from the journal. */
 import type { ContextMessage } from '#schema/engine.ts';
-import type { Message } from '#schema/message.ts';
+import type { Message } from '#schema/rest/message.ts';
 import { iso } from '#schema/scalars.ts';
 import type { BlobStore } from './blobs.ts';
 import { journalFiles, type JournalReader } from './journal-files.ts';

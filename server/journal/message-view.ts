@@ -1,7 +1,7 @@
 /** The REST view of a message, derived from the record that contains its body. */
-import type { ContentPart, MediaSource } from '#schema/content.ts';
+import type { ContentPart, MediaSource } from '#schema/rest/content.ts';
 import type { ContextMessage, Part, ToolCall, ToolOutput } from '#schema/engine.ts';
-import type { Message } from '#schema/message.ts';
+import type { Message } from '#schema/rest/message.ts';
 import { shownArguments } from '#server/text/tool-arguments.ts';
 import { outputParts } from './projections/context.ts';
 import type { JournalRecord } from './records.ts';

@@ -3,7 +3,7 @@
  * drafts, numbers the events and writes them. Strings that may be long are texts (`texts.ts`). Records of unknown types
  * stay in the file and are skipped by folds.
  */
-import type { Caller } from '#schema/caller.ts';
+import type { Caller } from '#schema/rest/caller.ts';
 import type { DurableFields, DurableType } from '#schema/events/catalogue.ts';
 import type { ContextMessage, Origin, Part, TokenUsage, ToolCall, ToolSchema } from '#schema/engine.ts';
 import type { PermissionMode } from '#schema/scalars.ts';

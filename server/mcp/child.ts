@@ -1,7 +1,7 @@
 /** Spawn parameters of a stdio server's program. */
 import { resolve } from 'node:path';
 import { childEnvironment } from '#server/processes/child-environment.ts';
-import type { McpServerConfig } from '#schema/mcp-server.ts';
+import type { McpServerConfig } from '#schema/config/mcp-server.ts';
 
 type StdioConfig = Extract<McpServerConfig, { command: string }>;
 

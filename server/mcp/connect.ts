@@ -12,7 +12,7 @@ import { childEnvironment } from '#server/processes/child-environment.ts';
 import type { Spawn } from '#server/processes/spawn.ts';
 
 import { SERVER_VERSION } from '#server/version.ts';
-import type { McpRemoteConfig, McpServerConfig } from '#schema/mcp-server.ts';
+import type { McpRemoteConfig, McpServerConfig } from '#schema/config/mcp-server.ts';
 import { abortable } from '#server/async/abortable.ts';
 import { boundedTransport } from './bounded-transport.ts';
 import { childOf } from './child.ts';

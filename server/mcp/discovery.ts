@@ -1,6 +1,6 @@
 /** The tools of a server's list that agents are offered. */
 import { createHash } from 'node:crypto';
-import type { McpServerConfig } from '#schema/mcp-server.ts';
+import type { McpServerConfig } from '#schema/config/mcp-server.ts';
 import type { ListedTool } from './connect.ts';
 import type { ArgumentSchema } from './plain-schemas.ts';
 import { TOO_SLOW, type Schemas } from './schemas.ts';

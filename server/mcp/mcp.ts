@@ -6,7 +6,7 @@ import type { Fetch } from '#server/net/http-client.ts';
 import type { Network } from '#server/net/network.ts';
 import type { Spawn } from '#server/processes/spawn.ts';
 import type { RunContext } from '#server/tools/tool.ts';
-import type { McpServerConfig } from '#schema/mcp-server.ts';
+import type { McpServerConfig } from '#schema/config/mcp-server.ts';
 import { credentialId } from './auth/credentials.ts';
 import type { McpAuth } from './auth/mcp-auth.ts';
 import { expandConfig } from './config/expand.ts';

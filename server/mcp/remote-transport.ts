@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AuthProvider, Transport } from '@modelcontextprotocol/client';
 import type { Fetch } from '#server/net/http-client.ts';
-import type { McpRemoteConfig } from '#schema/mcp-server.ts';
+import type { McpRemoteConfig } from '#schema/config/mcp-server.ts';
 import { boundedBody, MAX_MESSAGE_BYTES, type BodyBounds } from './bounded-body.ts';
 import { createTokenBucket } from './token-bucket.ts';
 

@@ -4,7 +4,7 @@ import type { Images } from '#server/images/images.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { RunContext, Tool, ToolResult } from '#server/tools/tool.ts';
-import type { McpServerConfig } from '#schema/mcp-server.ts';
+import type { McpServerConfig } from '#schema/config/mcp-server.ts';
 import { callThrough } from './calls.ts';
 import { McpConnectError, type McpConnection } from './connect.ts';
 import { discover, type Discovery } from './discovery.ts';

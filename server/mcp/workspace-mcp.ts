@@ -4,7 +4,7 @@ import type { IgnoredConfig } from '#server/project-files/ignored-config.ts';
 import type { McpConfigProblem, McpServerSet, WorkspaceServers } from './config/workspace-servers.ts';
 import type { McpServer, McpServerChange, McpServerDeps } from './server.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
-import type { McpServerConfig } from '#schema/mcp-server.ts';
+import type { McpServerConfig } from '#schema/config/mcp-server.ts';
 
 /** Published in the order of the changes. */
 export type WorkspaceChange = McpServerChange & { server: McpServer };

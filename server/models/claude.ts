@@ -1,5 +1,5 @@
 /** Thinking defaults inferred from the wire name of a Claude model. */
-import type { ModelRecord } from '#schema/model.ts';
+import type { ModelRecord } from '#schema/rest/model.ts';
 import { claudeVersion, isClaude } from './protocols/claude-names.ts';
 
 interface Row {

@@ -2,8 +2,8 @@
 import type { EffectiveConfig } from '#server/config/effective.ts';
 import { own } from '#server/config/effective.ts';
 import { isTable } from '#server/config/document.ts';
-import { modelUpgradeSchema } from '#schema/model.ts';
-import type { ModelItem, ModelRecord } from '#schema/model.ts';
+import { modelUpgradeSchema } from '#schema/rest/model.ts';
+import type { ModelItem, ModelRecord } from '#schema/rest/model.ts';
 import { inferClaude } from './claude.ts';
 import { effectiveRecord, hostOf, providerIdOf, wireNameOf } from './resolve.ts';
 import { WIRE_TYPES, wireTypeOf } from './providers/wire-types.ts';

@@ -2,7 +2,7 @@
  * The permission chain: decides whether a call may run, must be approved, or is refused. Read `standardSteps` top to
  * bottom; the first step that returns a decision wins, and a call without one needs approval.
  */
-import type { PermissionRuleConfig } from '#schema/config.ts';
+import type { PermissionRuleConfig } from '#schema/config/config.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import { createConfiguredFilesReader } from '#server/git/configured-files.ts';
 import type { Projects } from '#server/project-files/projects.ts';

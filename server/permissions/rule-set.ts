@@ -1,5 +1,5 @@
 /** Configured permission rules, compiled. */
-import type { PermissionRuleConfig } from '#schema/config.ts';
+import type { PermissionRuleConfig } from '#schema/config/config.ts';
 import type { Matcher } from '#server/files/globs.ts';
 import type { PathPattern } from './path-rules.ts';
 

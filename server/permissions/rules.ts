@@ -1,6 +1,6 @@
 /** Compiles the configured rules and decides whether one applies to a call. */
 import { parsePattern } from '#server/config/permission-pattern.ts';
-import type { PermissionRuleConfig } from '#schema/config.ts';
+import type { PermissionRuleConfig } from '#schema/config/config.ts';
 import { escapeGlob, textGlob } from '#server/files/globs.ts';
 import type { CommandReading } from './command-line/command-line-reader.ts';
 import type { PermissionCall, PermissionContext } from './decision.ts';

@@ -1,5 +1,5 @@
 /** Project settings that are ignored because the user has not trusted their directory. */
-import type { SessionWarning } from '#schema/session.ts';
+import type { SessionWarning } from '#schema/rest/session.ts';
 
 export interface IgnoredConfig {
   /** Absolute path of the file. */

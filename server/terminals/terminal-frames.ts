@@ -6,7 +6,7 @@ import {
   terminalDetachFrame,
   terminalInputFrame,
   terminalResizeFrame,
-} from '#schema/terminal-frames.ts';
+} from '#schema/frames/terminals.ts';
 import type { Terminal } from './terminal.ts';
 import { terminalNotFound, type Terminals } from './terminals.ts';
 

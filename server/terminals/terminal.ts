@@ -2,7 +2,7 @@
 import type { Client } from '#server/events/frame-handler.ts';
 import { killAtExit } from '#server/processes/process-group.ts';
 import { iso } from '#schema/scalars.ts';
-import type { Terminal as TerminalObject } from '#schema/terminal.ts';
+import type { Terminal as TerminalObject } from '#schema/rest/terminal.ts';
 import { hangUp } from './hang-up.ts';
 import { createInputQueue } from './input-queue.ts';
 import { createOutputFrames, resizedFrame } from './output-frames.ts';

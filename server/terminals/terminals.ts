@@ -5,7 +5,7 @@ import type { Client } from '#server/events/frame-handler.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { LOCAL_RUNTIME } from '#server/runtime/local.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
-import type { CreateTerminal, Terminal as TerminalObject } from '#schema/terminal.ts';
+import type { CreateTerminal, Terminal as TerminalObject } from '#schema/rest/terminal.ts';
 import { startDirectory } from './directory.ts';
 import type { OpenPty } from './pty.ts';
 import { userShell } from './shell.ts';

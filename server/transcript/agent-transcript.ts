@@ -4,7 +4,7 @@ import type { Attachment, EventRecord } from '#server/journal/records.ts';
 import type { Stored } from '#server/journal/texts.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import { iso } from '#schema/scalars.ts';
-import type { RosterEntry } from '#schema/transcript.ts';
+import type { RosterEntry } from '#schema/rest/transcript.ts';
 import { boundedPayload } from './bounds.ts';
 import { sameValue } from './reducer/equal.ts';
 import {

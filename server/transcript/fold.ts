@@ -6,7 +6,7 @@ import type { JournalHeader } from '#server/journal/header.ts';
 import { defineFeatureProjection } from '#server/journal/projections/feature-projection.ts';
 import type { JournalRecord } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
-import type { RosterEntry } from '#schema/transcript.ts';
+import type { RosterEntry } from '#schema/rest/transcript.ts';
 import { newAgentTranscript, type AgentTranscript } from './agent-transcript.ts';
 import type { Mapper } from './mapper.ts';
 import type { StoredOp } from './reducer/state.ts';

@@ -1,6 +1,6 @@
 /** Transcript operations of interactions, shared by all kinds. */
-import { transcriptCaller, type Caller } from '#schema/caller.ts';
-import type { Interaction } from '#schema/transcript.ts';
+import { transcriptCaller, type Caller } from '#schema/rest/caller.ts';
+import type { Interaction } from '#schema/rest/transcript.ts';
 import { toolOps, type AgentTranscript } from './agent-transcript.ts';
 import type { StoredOp } from './reducer/state.ts';
 

@@ -2,7 +2,7 @@
 import type { EventRecord } from '#server/journal/records.ts';
 import type { Text } from '#server/journal/texts.ts';
 import type { Origin } from '#schema/engine.ts';
-import type { TurnOrigin } from '#schema/transcript.ts';
+import type { TurnOrigin } from '#schema/rest/transcript.ts';
 
 /** Adds the kind by which clients distinguish turns. */
 export function turnOrigin(payload: Origin): TurnOrigin {

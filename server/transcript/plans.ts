@@ -1,7 +1,7 @@
 /** Plans that an agent submitted for review. */
 import { z } from 'zod';
 import { ServiceError } from '#server/errors/service-error.ts';
-import type { Interaction, Plan, Plans } from '#schema/transcript.ts';
+import type { Interaction, Plan, Plans } from '#schema/rest/transcript.ts';
 import { stateOf, type TranscriptSource } from './reads.ts';
 import type { StoredToolFrame } from './reducer/state.ts';
 import { shownFrame } from './shown.ts';

@@ -1,7 +1,7 @@
 /** Converts a transcript to the form that clients receive: complete, bounded texts. All texts are loaded already. */
-import type { ContentPart } from '#schema/content.ts';
-import type { Frame, Item, Step, TranscriptAttachment, TranscriptPrompt } from '#schema/transcript.ts';
-import type { TranscriptOp } from '#schema/transcript-ops.ts';
+import type { ContentPart } from '#schema/rest/content.ts';
+import type { Frame, Item, Step, TranscriptAttachment, TranscriptPrompt } from '#schema/rest/transcript.ts';
+import type { TranscriptOp } from '#schema/rest/transcript-ops.ts';
 import type { StoredValue, StoredFrame, StoredItem, StoredOp, StoredStep, StoredToolFrame } from './reducer/state.ts';
 
 /** Most UTF-16 units of an output's text. */

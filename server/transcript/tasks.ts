@@ -1,5 +1,5 @@
 /** Tasks of an agent, in addition to its timeline. */
-import type { Task } from '#schema/transcript.ts';
+import type { Task } from '#schema/rest/transcript.ts';
 import type { AgentTranscript } from './agent-transcript.ts';
 import type { StoredOp } from './reducer/state.ts';
 

@@ -1,6 +1,6 @@
 /** Request frames of transcripts on the WebSocket. */
 import { defineFrame, type FrameHandler } from '#server/events/frame-handler.ts';
-import { subscribeV2Frame, unsubscribeV2Frame } from '#schema/transcript-frames.ts';
+import { subscribeV2Frame, unsubscribeV2Frame } from '#schema/frames/transcripts.ts';
 import type { TranscriptFollowers } from './following/followers.ts';
 
 /** The handlers of the transcripts' request frames. */

@@ -16,7 +16,7 @@ import { errorCode } from '#server/errors/errno.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Documents } from '#server/storage/documents.ts';
 import { iso } from '#schema/scalars.ts';
-import { uploadSchema, type Upload } from '#schema/upload.ts';
+import { uploadSchema, type Upload } from '#schema/rest/upload.ts';
 
 const ID = /^f_[A-Za-z0-9][A-Za-z0-9_-]*$/;
 /** The longest file name that file systems allow. */

@@ -1,7 +1,7 @@
 /** WebSocket frames of file watches. */
 import { defineFrame } from '#server/events/frame-handler.ts';
 import type { FrameHandler } from '#server/events/frame-handler.ts';
-import { watchAddFrame, watchRemoveFrame } from '#schema/watch-frames.ts';
+import { watchAddFrame, watchRemoveFrame } from '#schema/frames/watches.ts';
 import type { Watches } from './watches.ts';
 
 const refusal = { watched_paths: [], current_count: 0 } as const;

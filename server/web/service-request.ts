@@ -2,7 +2,7 @@
 import type { Clock } from '#server/clock.ts';
 import type { Fetch } from '#server/net/http-client.ts';
 import { BodyTooLarge, readBounded } from '#server/net/read-bounded.ts';
-import type { ServiceEntry } from '#schema/config.ts';
+import type { ServiceEntry } from '#schema/config/config.ts';
 import { reasonOf, WebFailure } from './failure.ts';
 import { within } from './within.ts';
 

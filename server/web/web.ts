@@ -7,7 +7,7 @@ import type { Clock } from '#server/clock.ts';
 import type { Fetch } from '#server/net/http-client.ts';
 import type { Network } from '#server/net/network.ts';
 import type { Logger } from '#server/logging/log.ts';
-import type { ServiceEntry } from '#schema/config.ts';
+import type { ServiceEntry } from '#schema/config/config.ts';
 import { createSemaphore } from '#server/async/semaphore.ts';
 import { decodeBeginning, encodingOf, refuseBinary } from './body.ts';
 import { extractText } from './extraction.ts';

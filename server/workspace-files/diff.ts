@@ -2,8 +2,8 @@
 import { constants } from 'node:fs';
 import { open, realpath } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import type { FileEntry } from '#schema/file-entry.ts';
-import type { GitDiff } from '#schema/git.ts';
+import type { FileEntry } from '#schema/rest/file-entry.ts';
+import type { GitDiff } from '#schema/rest/git.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { isInside } from '#server/files/paths.ts';
 import { parentOf, within, type OpenPath, type Within } from '#server/files/open-within.ts';

@@ -5,7 +5,7 @@ import { readlink } from 'node:fs/promises';
 import { etagOf } from '#server/files/etag.ts';
 import { lstatOf, type OpenPath } from '#server/files/open-within.ts';
 import { iso } from '#schema/scalars.ts';
-import type { FileEntry } from '#schema/file-entry.ts';
+import type { FileEntry } from '#schema/rest/file-entry.ts';
 import type { EntryStats } from './directory-reader.ts';
 
 /** Pipes, sockets and devices are reported as files. */

@@ -1,5 +1,5 @@
 /** Changes in a session's directory, and the pull request of its branch. */
-import type { GitStatusReply } from '#schema/git.ts';
+import type { GitStatusReply } from '#schema/rest/git.ts';
 import { within } from '#server/files/open-within.ts';
 import { onPath } from '#server/files/path-error.ts';
 import { relativePath, type WorkDirectory } from '#server/files/work-directory.ts';

@@ -6,7 +6,7 @@ import { errorCode } from '#server/errors/errno.ts';
 import { lstatOf, parentOf, within, type OpenPath, type Within } from '#server/files/open-within.ts';
 import { onPath } from '#server/files/path-error.ts';
 import { relativePath, type RelativePath, type WorkDirectory } from '#server/files/work-directory.ts';
-import type { FileEntry } from '#schema/file-entry.ts';
+import type { FileEntry } from '#schema/rest/file-entry.ts';
 import { readEntry, rootEntry } from './entry.ts';
 
 const alreadyExists = (shown: string) => new ServiceError('fs.already_exists', `path already exists: ${shown}`);

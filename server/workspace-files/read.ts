@@ -16,7 +16,7 @@ import { openRegular, readBytes } from '#server/files/open-regular.ts';
 import { within, type OpenPath } from '#server/files/open-within.ts';
 import { onPath, pathIsDirectory, pathNotFound } from '#server/files/path-error.ts';
 import { relativePath, type WorkDirectory } from '#server/files/work-directory.ts';
-import type { FileContent, ReadFile } from '#schema/file-content.ts';
+import type { FileContent, ReadFile } from '#schema/rest/file-content.ts';
 
 /** Larger files are refused, even if only a part is requested. */
 export const READ_MAX_BYTES = 10_485_760;

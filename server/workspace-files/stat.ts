@@ -6,7 +6,7 @@ import { mapLimit } from '#server/async/map-limit.ts';
 import { parentOf, within, type OpenPath, type Within } from '#server/files/open-within.ts';
 import { onPath, pathError } from '#server/files/path-error.ts';
 import { relativePath, type RelativePath, type WorkDirectory } from '#server/files/work-directory.ts';
-import type { FileEntry } from '#schema/file-entry.ts';
+import type { FileEntry } from '#schema/rest/file-entry.ts';
 import { readEntry, rootEntry } from './entry.ts';
 
 /** Type of a file whose name has no known type. */

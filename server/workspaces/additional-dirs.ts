@@ -15,7 +15,7 @@ import type { IgnoredConfig } from '#server/project-files/ignored-config.ts';
 import type { Projects } from '#server/project-files/projects.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import type { ChangeLock } from '#server/storage/change-lock.ts';
-import type { AddedDirectory } from '#schema/workspace.ts';
+import type { AddedDirectory } from '#schema/rest/workspace.ts';
 import type { ConfirmedDirs } from './confirmed-dirs.ts';
 import { createForeignChanges } from './foreign-changes.ts';
 import { MAX_DIRECTORIES, configPathOf, configStamp, readLocalConfig, type writeDirectories } from './local-config.ts';

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import endpoints from '#endpoints';
 import { systemClock, type Clock } from '#server/clock.ts';
-import { transcriptPageSchema } from '#schema/transcript.ts';
+import { transcriptPageSchema } from '#schema/rest/transcript.ts';
 import { createNitroApp } from '#support/nitro-app.ts';
 import { eventually } from '#support/patience.ts';
 import { call, startTalk, type Talk } from '#support/talk.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { readContext } from '#server/journal/projections/context.ts';
-import { transcriptPageSchema } from '#schema/transcript.ts';
+import { transcriptPageSchema } from '#schema/rest/transcript.ts';
 import { crashedHome, sessionFolder } from '#support/crash.ts';
 import { startServer } from '#support/server.ts';
 import { openLog } from '#support/session-logs.ts';

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MAX_JSON_LEVELS } from '#server/text/json.ts';
-import type { Message } from '#schema/message.ts';
+import type { Message } from '#schema/rest/message.ts';
 import { call, startTalk, wireMessages, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 import { connect } from '#support/ws-client.ts';

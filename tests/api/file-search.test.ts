@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, realpath, rm, symlink, unlink, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { fileHitsSchema, type FileHits } from '#schema/file-search.ts';
-import { workspaceSchema } from '#schema/workspace.ts';
+import { fileHitsSchema, type FileHits } from '#schema/rest/file-search.ts';
+import { workspaceSchema } from '#schema/rest/workspace.ts';
 import { manualClock, type ManualClock } from '#support/manual-clock.ts';
 import { startWorld, type World } from '#support/world.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { filesChangedSchema, type FilesChanged } from '#schema/files-changed.ts';
+import { filesChangedSchema, type FilesChanged } from '#schema/frames/files-changed.ts';
 import { startWorld, type World } from '#support/world.ts';
 import { connect, type WsClient } from '#support/ws-client.ts';
 

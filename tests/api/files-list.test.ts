@@ -2,7 +2,7 @@
 import { mkdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { fileListSchema, fileListsSchema, type FileList } from '#schema/file-list.ts';
+import { fileListSchema, fileListsSchema, type FileList } from '#schema/rest/file-list.ts';
 import { startFilesSession, type FilesSession } from '#support/files-session.ts';
 
 let session: FilesSession;

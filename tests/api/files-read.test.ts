@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fileContentSchema, type FileContent } from '#schema/file-content.ts';
+import { fileContentSchema, type FileContent } from '#schema/rest/file-content.ts';
 import { startFilesSession, type FilesSession } from '#support/files-session.ts';
 
 let session: FilesSession;

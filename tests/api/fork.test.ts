@@ -7,7 +7,7 @@ import { startServer } from '#support/server.ts';
 import { upload } from '#support/uploads.ts';
 import { call, resumeTalk, startTalk, wireMessages, wireText } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
-import { sessionSchema, type Session } from '#schema/session.ts';
+import { sessionSchema, type Session } from '#schema/rest/session.ts';
 
 let world: World;
 beforeAll(async () => {

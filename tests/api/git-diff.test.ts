@@ -3,7 +3,7 @@ import { chmod, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { gitDiffSchema } from '#schema/git.ts';
+import { gitDiffSchema } from '#schema/rest/git.ts';
 import { startFilesSession, type FilesSession } from '#support/files-session.ts';
 import { createRepository, type GitRepository } from '#support/git-repository.ts';
 

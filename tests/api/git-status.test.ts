@@ -1,7 +1,7 @@
 import { chmod, chown, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { gitStatusReplySchema } from '#schema/git.ts';
+import { gitStatusReplySchema } from '#schema/rest/git.ts';
 import { startFilesSession, type FilesSession } from '#support/files-session.ts';
 import { createRepository, type GitRepository } from '#support/git-repository.ts';
 import { manualClock } from '#support/manual-clock.ts';

@@ -1,7 +1,7 @@
 /** Goals over REST: set, continued turn by turn, paused, resumed, cancelled, blocked, reached; with all errors. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { modeEvents } from '#schema/events/modes.ts';
-import { transcriptPageSchema } from '#schema/transcript.ts';
+import { transcriptPageSchema } from '#schema/rest/transcript.ts';
 import { call, resumeTalk, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { warningSchema } from '#schema/session.ts';
+import { warningSchema } from '#schema/rest/session.ts';
 import { hostile, mcpTalks } from '#support/mcp-talk.ts';
 import { eventually } from '#support/patience.ts';
 import { call, callThenText, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';

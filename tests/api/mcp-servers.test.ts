@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { createLogger } from '#server/logging/log.ts';
-import { managedServerSchema } from '#schema/mcp-management.ts';
+import { managedServerSchema } from '#schema/rest/mcp-management.ts';
 import { putFile } from '#support/mcp-config.ts';
 import { startOAuthMcpServer } from '#support/oauth-mcp-server.ts';
 import { eventually } from '#support/patience.ts';

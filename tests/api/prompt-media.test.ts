@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { callThenText, resumeTalk, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
 import { upload } from '#support/uploads.ts';
 import { startWorld, type World } from '#support/world.ts';
-import type { Upload } from '#schema/upload.ts';
+import type { Upload } from '#schema/rest/upload.ts';
 
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { INTERACTION_LIFETIME_MS } from '#server/interactions/interactions.ts';
-import { questionSchema, type Question } from '#schema/interaction.ts';
+import { questionSchema, type Question } from '#schema/rest/interaction.ts';
 import { manualClock } from '#support/manual-clock.ts';
 import { callThenText, resumeTalk, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';

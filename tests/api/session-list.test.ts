@@ -3,7 +3,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { sessionSchema } from '#schema/session.ts';
+import { sessionSchema } from '#schema/rest/session.ts';
 import { workspaceIdOf } from '#server/workspaces/workspace-root.ts';
 import { startServer, temporaryDirectory, type TestServer } from '#support/server.ts';
 import { startTalk } from '#support/talk.ts';

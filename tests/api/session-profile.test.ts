@@ -1,6 +1,6 @@
 /** `POST /sessions/{id}/profile`: title, metadata, and the applied members of `agent_config`. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sessionSchema } from '#schema/session.ts';
+import { sessionSchema } from '#schema/rest/session.ts';
 import { startTalk, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 

@@ -3,9 +3,9 @@ import { appendFile, cp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { messageSchema } from '#schema/message.ts';
-import { promptSchema } from '#schema/prompt.ts';
-import { sessionSchema, type Session } from '#schema/session.ts';
+import { messageSchema } from '#schema/rest/message.ts';
+import { promptSchema } from '#schema/rest/prompt.ts';
+import { sessionSchema, type Session } from '#schema/rest/session.ts';
 import { crashedHome, sessionFolder } from '#support/crash.ts';
 import { deadOwner } from '#support/lease-holder.ts';
 import { eventually } from '#support/patience.ts';

@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import { transcriptPageSchema } from '#schema/transcript.ts';
+import { transcriptPageSchema } from '#schema/rest/transcript.ts';
 import { crashedHome } from '#support/crash.ts';
 import { manualClock } from '#support/manual-clock.ts';
 import type { RecordedRequest, Script } from '#support/model-server.ts';

@@ -10,7 +10,7 @@ import { PATIENCE_MS } from '#support/patience.ts';
 import { openTerminal, readTerminal, viewTerminal } from '#support/terminals.ts';
 import { startWorld, type World } from '#support/world.ts';
 import { connect, type WsClient } from '#support/ws-client.ts';
-import type { Terminal } from '#schema/terminal.ts';
+import type { Terminal } from '#schema/rest/terminal.ts';
 
 const MIB = 1024 * 1024;
 /** More than the sockets and the queue of one connection can hold. */

@@ -7,7 +7,7 @@ import { processAlive } from '#server/processes/process-alive.ts';
 import { openTerminal, PLAIN_SHELL, readTerminal, viewTerminal } from '#support/terminals.ts';
 import { startWorld, type World } from '#support/world.ts';
 import { startServer, type TestServerOptions } from '#support/server.ts';
-import { terminalSchema } from '#schema/terminal.ts';
+import { terminalSchema } from '#schema/rest/terminal.ts';
 
 let world: World;
 let sessionId: string;

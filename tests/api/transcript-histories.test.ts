@@ -1,6 +1,6 @@
 /** 20 random sessions through a real server: followers, late readers and file readers see the same transcript. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { userMessagesSchema, type RosterEntry } from '#schema/transcript.ts';
+import { userMessagesSchema, type RosterEntry } from '#schema/rest/transcript.ts';
 import { applyOps } from '#server/transcript/reducer/apply.ts';
 import type { TranscriptState } from '#server/transcript/reducer/state.ts';
 import type { Script, ScriptHandle } from '#support/model-server.ts';

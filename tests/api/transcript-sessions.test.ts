@@ -2,7 +2,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { plansSchema, userMessagesSchema, type Item, type TranscriptPage } from '#schema/transcript.ts';
+import { plansSchema, userMessagesSchema, type Item, type TranscriptPage } from '#schema/rest/transcript.ts';
 import { systemClock, type Clock } from '#server/clock.ts';
 import { itemId } from '#server/transcript/reducer/state.ts';
 import { sessionFolder } from '#support/crash.ts';

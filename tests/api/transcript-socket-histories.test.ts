@@ -3,8 +3,8 @@
  * page, and all clients of one grade receive the same.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Grade } from '#schema/transcript-frames.ts';
-import type { TranscriptBatch, TranscriptOp } from '#schema/transcript-ops.ts';
+import type { Grade } from '#schema/frames/transcripts.ts';
+import type { TranscriptBatch, TranscriptOp } from '#schema/rest/transcript-ops.ts';
 import { event, internal } from '#server/journal/records.ts';
 import { applyOps } from '#server/transcript/reducer/apply.ts';
 import { emptyTranscript, type TranscriptState } from '#server/transcript/reducer/state.ts';

@@ -2,8 +2,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { plansSchema, transcriptPageSchema, userMessagesSchema, type TranscriptPage } from '#schema/transcript.ts';
-import { transcriptOpsSchema } from '#schema/transcript-ops.ts';
+import { plansSchema, transcriptPageSchema, userMessagesSchema, type TranscriptPage } from '#schema/rest/transcript.ts';
+import { transcriptOpsSchema } from '#schema/rest/transcript-ops.ts';
 import { applyOps } from '#server/transcript/reducer/apply.ts';
 import { canonical, listed, stateOfOps, stateOfPage } from '#support/transcripts.ts';
 import { startWorld, type World } from '#support/world.ts';

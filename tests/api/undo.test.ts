@@ -6,7 +6,7 @@ import { crashedHome } from '#support/crash.ts';
 import { startServer } from '#support/server.ts';
 import { call, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
-import type { Message } from '#schema/message.ts';
+import type { Message } from '#schema/rest/message.ts';
 
 let world: World;
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, test, expect } from 'vitest';
 import { z } from 'zod';
-import type { Session } from '#schema/session.ts';
+import type { Session } from '#schema/rest/session.ts';
 import { recordEvents, type EventLogOptions, type Recorder } from '#support/event-log.ts';
 import { manualClock } from '#support/manual-clock.ts';
 import { hostile, mcpTalks } from '#support/mcp-talk.ts';

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { isGlobalEvent } from '#server/events/frame.ts';
-import type { Message, Snapshot } from '#schema/message.ts';
+import type { Message, Snapshot } from '#schema/rest/message.ts';
 import { startWorld, type World } from '#support/world.ts';
 import { connect, type ReceivedFrame, type WsClient } from '#support/ws-client.ts';
 

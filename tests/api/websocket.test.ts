@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { requestFrames } from '#schema/frames.ts';
+import { requestFrames } from '#schema/frames/request-frames.ts';
 import { startServer, temporaryDirectory } from '#support/server.ts';
 import type { TestServer } from '#support/server.ts';
 import { RefusedUpgrade, connect } from '#support/ws-client.ts';

@@ -3,8 +3,8 @@ import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { sessionSchema } from '#schema/session.ts';
-import { workspaceSchema } from '#schema/workspace.ts';
+import { sessionSchema } from '#schema/rest/session.ts';
+import { workspaceSchema } from '#schema/rest/workspace.ts';
 import { startServer, temporaryDirectory, type TestServer } from '#support/server.ts';
 import { connect } from '#support/ws-client.ts';
 

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { transcriptPageSchema } from '#schema/transcript.ts';
+import { transcriptPageSchema } from '#schema/rest/transcript.ts';
 import { useBuiltServer } from '#support/built-server.ts';
 import { createFollower, subscribe } from '#support/event-follower.ts';
 import type { RecordedRequest, Script } from '#support/model-server.ts';

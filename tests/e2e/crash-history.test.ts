@@ -3,8 +3,8 @@ import { readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { messageSchema } from '#schema/message.ts';
-import { transcriptPageSchema } from '#schema/transcript.ts';
+import { messageSchema } from '#schema/rest/message.ts';
+import { transcriptPageSchema } from '#schema/rest/transcript.ts';
 import { useBuiltServer } from '#support/built-server.ts';
 
 const KILLS = 16;

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { transcriptPageSchema } from '#schema/transcript.ts';
+import { transcriptPageSchema } from '#schema/rest/transcript.ts';
 import { useBuiltServer } from '#support/built-server.ts';
 
 const ID = 'session_71bccb8f-dada-4675-8a51-d86a04ef3b4e';

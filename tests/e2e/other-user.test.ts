@@ -5,7 +5,7 @@
 import { chmod, chown, mkdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sessionSchema } from '#schema/session.ts';
+import { sessionSchema } from '#schema/rest/session.ts';
 import { spawnServer, temporaryDirectory, type SpawnedServer } from '#support/server.ts';
 
 /** The user `nobody`. */

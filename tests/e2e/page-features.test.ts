@@ -6,7 +6,7 @@ import { stringify } from '@decimalturn/toml-patch';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
-import { questionSchema } from '#schema/interaction.ts';
+import { questionSchema } from '#schema/rest/interaction.ts';
 import { usePage } from '#support/browser.ts';
 import { blankPng } from '#support/images.ts';
 import { startModelServer, type ModelServer } from '#support/model-server.ts';

@@ -4,7 +4,7 @@
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import { stringify } from 'smol-toml';
-import { configPatchSchema } from '#schema/config-patch.ts';
+import { configPatchSchema } from '#schema/rest/config-patch.ts';
 import { editToml } from '#server/config/document-edit.ts';
 import { parseToml, toTable } from '#server/config/document.ts';
 import { patchDocument } from '#server/config/patch.ts';

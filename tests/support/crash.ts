@@ -1,7 +1,7 @@
 /** Copies sessions as a killed server leaves them: the test process cannot kill the server that runs in it. */
 import { cp, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Session } from '#schema/session.ts';
+import type { Session } from '#schema/rest/session.ts';
 import { deadOwner } from './lease-holder.ts';
 import { temporaryDirectory } from './server.ts';
 

@@ -4,7 +4,7 @@
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sessionSchema } from '#schema/session.ts';
+import { sessionSchema } from '#schema/rest/session.ts';
 import { startServer, type ApiAnswer, type TestServer, type TestServerOptions } from './server.ts';
 
 export interface FilesSession {

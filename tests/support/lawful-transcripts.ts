@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { TokenUsage } from '#schema/engine.ts';
-import type { TranscriptPage } from '#schema/transcript.ts';
-import type { TranscriptOp } from '#schema/transcript-ops.ts';
+import type { TranscriptPage } from '#schema/rest/transcript.ts';
+import type { TranscriptOp } from '#schema/rest/transcript-ops.ts';
 import { applyOps } from '#server/transcript/reducer/apply.ts';
 import {
   itemId,

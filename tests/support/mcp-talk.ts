@@ -2,8 +2,8 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { mcpServerSchema, type McpServerRow } from '#schema/mcp.ts';
-import { toolDescriptorSchema } from '#schema/tool.ts';
+import { mcpServerSchema, type McpServerRow } from '#schema/rest/mcp.ts';
+import { toolDescriptorSchema } from '#schema/rest/tool.ts';
 import { eventually } from './patience.ts';
 import { startTalk, type Talk } from './talk.ts';
 import type { World } from './world.ts';

@@ -13,7 +13,7 @@ import { runningTasks } from '#server/journal/projections/tasks.ts';
 import { entering, internal, event, unsent, type Attachment, type Draft } from '#server/journal/records.ts';
 import { noticeId, taskNotice, untoldTasks } from '#server/journal/task-notices.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
-import type { Display } from '#schema/display.ts';
+import type { Display } from '#schema/rest/display.ts';
 import type { ContextMessage, Part, ToolCall } from '#schema/engine.ts';
 import { iso } from '#schema/scalars.ts';
 import { seeded, type Random } from './random.ts';

@@ -2,10 +2,10 @@
 import type { Script } from './model-server.ts';
 import type { World } from './world.ts';
 import type { ReceivedFrame, WsClient } from './ws-client.ts';
-import type { Approval } from '#schema/interaction.ts';
-import type { Message } from '#schema/message.ts';
-import type { Prompt } from '#schema/prompt.ts';
-import type { Session, SessionStatus } from '#schema/session.ts';
+import type { Approval } from '#schema/rest/interaction.ts';
+import type { Message } from '#schema/rest/message.ts';
+import type { Prompt } from '#schema/rest/prompt.ts';
+import type { Session, SessionStatus } from '#schema/rest/session.ts';
 
 export interface Talk {
   session: Session;

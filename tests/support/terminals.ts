@@ -1,6 +1,6 @@
 /** Terminals of a test's server, from a client's view. */
 import { z } from 'zod';
-import { terminalSchema, type Terminal } from '#schema/terminal.ts';
+import { terminalSchema, type Terminal } from '#schema/rest/terminal.ts';
 import type { World } from './world.ts';
 import type { Ack, ReceivedFrame, WsClient } from './ws-client.ts';
 

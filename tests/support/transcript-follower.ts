@@ -1,13 +1,13 @@
 /** A client that follows a session's transcripts across reconnects and stores what it received. */
 import { expect } from 'vitest';
-import { transcriptPageSchema } from '#schema/transcript.ts';
+import { transcriptPageSchema } from '#schema/rest/transcript.ts';
 import {
   transcriptBatchSchema,
   transcriptOpsSchema,
   transcriptResetSchema,
   type TranscriptBatch,
   type TranscriptReset,
-} from '#schema/transcript-ops.ts';
+} from '#schema/rest/transcript-ops.ts';
 import { createTranscriptFeed, type TranscriptFeed } from '#server/transcript/client/feed.ts';
 import type { World } from './world.ts';
 import { connect, type ReceivedFrame, type WsClient } from './ws-client.ts';

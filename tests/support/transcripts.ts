@@ -1,6 +1,6 @@
 /** Reads and compares transcripts in tests. */
-import type { TranscriptPage } from '#schema/transcript.ts';
-import type { TranscriptOp } from '#schema/transcript-ops.ts';
+import type { TranscriptPage } from '#schema/rest/transcript.ts';
+import type { TranscriptOp } from '#schema/rest/transcript-ops.ts';
 import { applyOps } from '#server/transcript/reducer/apply.ts';
 import {
   emptyTranscript,

@@ -1,5 +1,5 @@
 /** Uploads as browsers send them. */
-import { uploadSchema, type Upload } from '#schema/upload.ts';
+import { uploadSchema, type Upload } from '#schema/rest/upload.ts';
 import type { ServerClient } from './server.ts';
 
 export interface UploadForm {

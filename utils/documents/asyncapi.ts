@@ -8,12 +8,12 @@ import {
   requestFrames,
   resyncRequiredSchema,
   serverHelloSchema,
-} from '#schema/frames.ts';
+} from '#schema/frames/request-frames.ts';
 import { rewriteSchema, type JsonSchema } from '#schema/json-schema.ts';
 import { count, isoTime } from '#schema/scalars.ts';
-import { filesChangedSchema } from '#schema/files-changed.ts';
-import { transcriptBatchSchema, transcriptResetSchema } from '#schema/transcript-ops.ts';
-import { terminalExitSchema, terminalOutputSchema, terminalResizedSchema } from '#schema/terminal.ts';
+import { filesChangedSchema } from '#schema/frames/files-changed.ts';
+import { transcriptBatchSchema, transcriptResetSchema } from '#schema/rest/transcript-ops.ts';
+import { terminalExitSchema, terminalOutputSchema, terminalResizedSchema } from '#schema/rest/terminal.ts';
 
 interface Message {
   name: string;

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { plainAddress } from '#server/text/plain-address.ts';
-import { CALLER_NAME_CHARS, USER_AGENT_CHARS, type Caller } from '#schema/caller.ts';
+import { CALLER_NAME_CHARS, USER_AGENT_CHARS, type Caller } from '#schema/rest/caller.ts';
 
 /** Response header with the id that the client is recorded with. */
 export const PUBLIC_ID_HEADER = 'x-service-client-public-id';

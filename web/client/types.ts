@@ -1,7 +1,7 @@
 /** The wire types of a client, derived from the server's schemas and imported as types only. */
 import type { MAIN_AGENT as mainAgent } from '#schema/agents.ts';
-import type { FileHits } from '#schema/file-search.ts';
-import type { CreateProvider } from '#schema/provider.ts';
+import type { FileHits } from '#schema/rest/file-search.ts';
+import type { CreateProvider } from '#schema/rest/provider.ts';
 import type {
   DurableFields,
   DurableType,
@@ -10,32 +10,32 @@ import type {
   VolatileFields,
   VolatileType,
 } from '#schema/events/catalogue.ts';
-import type { TranscriptBatch, TranscriptReset } from '#schema/transcript-ops.ts';
+import type { TranscriptBatch, TranscriptReset } from '#schema/rest/transcript-ops.ts';
 
-export type { ConfigObject as Config } from '#schema/config.ts';
-export type { ContentPart } from '#schema/content.ts';
-export type { Display } from '#schema/display.ts';
-export type { AckPayload, RequestPayload, RequestType } from '#schema/frames.ts';
-export type { FileContent } from '#schema/file-content.ts';
-export type { FileEntry, GitStatus } from '#schema/file-entry.ts';
-export type { FileLists } from '#schema/file-list.ts';
-export type { FileHits } from '#schema/file-search.ts';
-export type { GitDiff, GitStatusReply } from '#schema/git.ts';
+export type { ConfigObject as Config } from '#schema/config/config.ts';
+export type { ContentPart } from '#schema/rest/content.ts';
+export type { Display } from '#schema/rest/display.ts';
+export type { AckPayload, RequestPayload, RequestType } from '#schema/frames/request-frames.ts';
+export type { FileContent } from '#schema/rest/file-content.ts';
+export type { FileEntry, GitStatus } from '#schema/rest/file-entry.ts';
+export type { FileLists } from '#schema/rest/file-list.ts';
+export type { FileHits } from '#schema/rest/file-search.ts';
+export type { GitDiff, GitStatusReply } from '#schema/rest/git.ts';
 /** Sent only to clients that watch files; not part of an event stream. */
-export type { FilesChanged } from '#schema/files-changed.ts';
+export type { FilesChanged } from '#schema/frames/files-changed.ts';
 export type { ToolOutput } from '#schema/engine.ts';
 export type { Goal } from '#schema/events/modes.ts';
 export type { PermissionMode } from '#schema/scalars.ts';
-export type { Approval, Question, ResolveApproval } from '#schema/interaction.ts';
-export type { Meta } from '#schema/meta.ts';
-export type { ModelItem as Model } from '#schema/model.ts';
-export type { AuthSummary, CreateProvider } from '#schema/provider.ts';
-export type { Prompt, SubmitPrompt } from '#schema/prompt.ts';
-export type { AgentConfigRequest, Session, SessionStatus } from '#schema/session.ts';
-export type { SessionTask } from '#schema/task.ts';
-export type { Terminal } from '#schema/terminal.ts';
+export type { Approval, Question, ResolveApproval } from '#schema/rest/interaction.ts';
+export type { Meta } from '#schema/rest/meta.ts';
+export type { ModelItem as Model } from '#schema/rest/model.ts';
+export type { AuthSummary, CreateProvider } from '#schema/rest/provider.ts';
+export type { Prompt, SubmitPrompt } from '#schema/rest/prompt.ts';
+export type { AgentConfigRequest, Session, SessionStatus } from '#schema/rest/session.ts';
+export type { SessionTask } from '#schema/rest/task.ts';
+export type { Terminal } from '#schema/rest/terminal.ts';
 /** Sent only to clients attached to a terminal; not part of an event stream. */
-export type { TerminalFrame } from '#schema/terminal.ts';
+export type { TerminalFrame } from '#schema/rest/terminal.ts';
 export type {
   Frame,
   Interaction,
@@ -44,13 +44,13 @@ export type {
   Task as TranscriptTask,
   TranscriptPage,
   TranscriptPrompt,
-} from '#schema/transcript.ts';
-export type { TranscriptOp, TranscriptOps } from '#schema/transcript-ops.ts';
+} from '#schema/rest/transcript.ts';
+export type { TranscriptOp, TranscriptOps } from '#schema/rest/transcript-ops.ts';
 export type { TranscriptState } from '#server/transcript/reducer/state.ts';
-export type { Grade } from '#schema/transcript-frames.ts';
-export type { TranscriptBatch, TranscriptReset } from '#schema/transcript-ops.ts';
-export type { Upload } from '#schema/upload.ts';
-export type { Workspace } from '#schema/workspace.ts';
+export type { Grade } from '#schema/frames/transcripts.ts';
+export type { TranscriptBatch, TranscriptReset } from '#schema/rest/transcript-ops.ts';
+export type { Upload } from '#schema/rest/upload.ts';
+export type { Workspace } from '#schema/rest/workspace.ts';
 
 export type FileHit = FileHits['items'][number];
 

@@ -1,5 +1,5 @@
 /** The names of clients that answered or changed something, other than this tab. */
-import type { Caller, TranscriptCaller } from '#schema/caller.ts';
+import type { Caller, TranscriptCaller } from '#schema/rest/caller.ts';
 import { visibleLine } from '#server/text/visible-text.ts';
 import type { EventFrame } from '../client/types.ts';
 

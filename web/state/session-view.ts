@@ -1,5 +1,5 @@
 /** The page's view of one session: the transcripts of its agents, and data that they do not contain. */
-import type { TranscriptCaller } from '#schema/caller.ts';
+import type { TranscriptCaller } from '#schema/rest/caller.ts';
 import { emptyTranscript } from '#server/transcript/reducer/state.ts';
 import {
   MAIN_AGENT,

@@ -1,6 +1,6 @@
 /** The identity of this tab. */
 import { shallowRef } from 'vue';
-import type { TranscriptCaller } from '#schema/caller.ts';
+import type { TranscriptCaller } from '#schema/rest/caller.ts';
 import type { EventFrame } from '../client/types.ts';
 import { changeElsewhereText, otherCallerText } from '../state/other-caller.ts';
 

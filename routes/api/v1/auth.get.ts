@@ -1,4 +1,4 @@
-import { authSummarySchema } from '#schema/provider.ts';
+import { authSummarySchema } from '#schema/rest/provider.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({

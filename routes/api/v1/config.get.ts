@@ -1,4 +1,4 @@
-import { configSchema } from '#schema/config.ts';
+import { configSchema } from '#schema/config/config.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({

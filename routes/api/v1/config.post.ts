@@ -1,5 +1,5 @@
-import { configSchema } from '#schema/config.ts';
-import { configPatchSchema } from '#schema/config-patch.ts';
+import { configSchema } from '#schema/config/config.ts';
+import { configPatchSchema } from '#schema/rest/config-patch.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { connectionSchema } from '#schema/connection.ts';
+import { connectionSchema } from '#schema/rest/connection.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({

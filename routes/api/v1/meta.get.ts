@@ -1,4 +1,4 @@
-import { metaSchema } from '#schema/meta.ts';
+import { metaSchema } from '#schema/rest/meta.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { nonEmpty } from '#schema/scalars.ts';
-import { toolDescriptorSchema } from '#schema/tool.ts';
+import { toolDescriptorSchema } from '#schema/rest/tool.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({

@@ -16,7 +16,7 @@ import {
 import { errorMessage } from '#server/errors/service-error.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
-import type { SessionWarning } from '#schema/session.ts';
+import type { SessionWarning } from '#schema/rest/session.ts';
 import { LOCAL_RUNTIME } from '#server/runtime/local.ts';
 import { contextLimit } from '#server/models/budget.ts';
 import { EngineError } from '../contract/errors.ts';

@@ -3,7 +3,7 @@ import { event, type Draft, type JournalOnlyFields } from '#server/journal/recor
 import type { Stored } from '#server/journal/texts.ts';
 import type { PreparedCall, ToolResult } from '#server/tools/tool.ts';
 import { visibleLine } from '#server/text/visible-text.ts';
-import type { Display } from '#schema/display.ts';
+import type { Display } from '#schema/rest/display.ts';
 import type { ToolCall, ToolOutput } from '#schema/engine.ts';
 import type { StoredResult } from '../contract/calls.ts';
 

@@ -4,13 +4,13 @@ import type { ErrorPayload } from '#schema/engine.ts';
 import type { AgentContext, TurnRequest } from './context.ts';
 import type { PromptQueue, QueuedPrompt } from './prompts.ts';
 import type { Draft } from '#server/journal/records.ts';
-import type { Prompt } from '#schema/prompt.ts';
+import type { Prompt } from '#schema/rest/prompt.ts';
 import type { TurnAborted } from './errors.ts';
 import type { Tool } from '#server/tools/tool.ts';
-import type { InFlightTurn } from '#schema/message.ts';
+import type { InFlightTurn } from '#schema/rest/message.ts';
 import type { VolatileFact } from '#server/journal/log-listeners.ts';
 import type { AgentBirth } from './config.ts';
-import type { Caller } from '#schema/caller.ts';
+import type { Caller } from '#schema/rest/caller.ts';
 
 /** Outcome of a turn. */
 export interface TurnEnd {

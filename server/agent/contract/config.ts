@@ -1,10 +1,10 @@
 /** Configuration of an agent: its binding, changes of it, and what a turn's requests use. */
 import type { ResolvedModel, RequestSettings } from '#server/models/types.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
-import type { SessionWarning } from '#schema/session.ts';
+import type { SessionWarning } from '#schema/rest/session.ts';
 import type { CompleteDraft, Draft } from '#server/journal/records.ts';
 import type { Profile } from './profile.ts';
-import type { Caller } from '#schema/caller.ts';
+import type { Caller } from '#schema/rest/caller.ts';
 
 /** Model, settings and system prompt of a turn; read when the turn starts. */
 export interface TurnModel {

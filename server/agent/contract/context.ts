@@ -10,7 +10,7 @@ import type { Attachment, Draft } from '#server/journal/records.ts';
 import type { ModelErrorCode } from '#server/models/types.ts';
 import type { Tasks } from '#server/tasks/tasks.ts';
 import type { ToolEnvironment } from '#server/tools/tool.ts';
-import type { Caller } from '#schema/caller.ts';
+import type { Caller } from '#schema/rest/caller.ts';
 import type { ContextMessage, Origin } from '#schema/engine.ts';
 import type { StatusFields } from '#schema/events/volatile.ts';
 import type { PermissionMode } from '#schema/scalars.ts';

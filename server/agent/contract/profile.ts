@@ -1,6 +1,6 @@
 /** Agent profiles and their catalog. */
 import type { TaskContext } from '../prompt/git-context.ts';
-import type { SessionWarning } from '#schema/session.ts';
+import type { SessionWarning } from '#schema/rest/session.ts';
 
 export interface Profile {
   readonly name: string;

@@ -1,9 +1,9 @@
 /** Prompts of an agent before they enter its context. */
-import type { ContentPart } from '#schema/content.ts';
+import type { ContentPart } from '#schema/rest/content.ts';
 import type { Stored, Text } from '#server/journal/texts.ts';
 import type { Part } from '#schema/engine.ts';
 import type { Attachment } from '#server/journal/records.ts';
-import type { Prompt } from '#schema/prompt.ts';
+import type { Prompt } from '#schema/rest/prompt.ts';
 
 /** A prompt's content in three forms; those that are journaled have their long texts stored. */
 export interface PromptInput {

@@ -7,7 +7,7 @@ import type { VolatileFact } from '#server/journal/log-listeners.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { StatusFields } from '#schema/events/volatile.ts';
-import type { InFlightTurn, RunningTool } from '#schema/message.ts';
+import type { InFlightTurn, RunningTool } from '#schema/rest/message.ts';
 import type { TurnOutcome } from '#schema/scalars.ts';
 import type { PreparedCall, ToolProgress } from '#server/tools/tool.ts';
 import type { StreamListener } from './model-request.ts';

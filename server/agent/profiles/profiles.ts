@@ -10,7 +10,7 @@ import type { Logger } from '#server/logging/log.ts';
 import { ignoredConfigWarning, type IgnoredConfig } from '#server/project-files/ignored-config.ts';
 import { AGENTS_FOLDER, PROJECT_FOLDER } from '#server/project-files/places.ts';
 import type { Project, Projects } from '#server/project-files/projects.ts';
-import type { SessionWarning } from '#schema/session.ts';
+import type { SessionWarning } from '#schema/rest/session.ts';
 import type { ControlFolders } from '#server/permissions/control-folders.ts';
 import { builtinProfiles, mainProfile } from './built-in.ts';
 import { parseAgentFile, type AgentFile } from './agent-file.ts';

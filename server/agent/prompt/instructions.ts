@@ -8,7 +8,7 @@ import { ignoredConfigWarning } from '#server/project-files/ignored-config.ts';
 import { AGENTS_FOLDER, PROJECT_FOLDER } from '#server/project-files/places.ts';
 import type { Project, Projects } from '#server/project-files/projects.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
-import type { SessionWarning } from '#schema/session.ts';
+import type { SessionWarning } from '#schema/rest/session.ts';
 
 /** Larger instructions are still used in full, with a warning. */
 const WARN_BYTES = 32_768;

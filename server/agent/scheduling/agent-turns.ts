@@ -7,7 +7,7 @@ import { ServiceError } from '#server/errors/service-error.ts';
 import { requestMessages } from '#server/journal/projections/context.ts';
 import { countersOf } from '#server/journal/projections/counters.ts';
 import { event, type Draft } from '#server/journal/records.ts';
-import type { Prompt } from '#schema/prompt.ts';
+import type { Prompt } from '#schema/rest/prompt.ts';
 import type { FoundInstructions } from '../calls/found-instructions.ts';
 import { runToolBatch } from '../calls/tool-batch.ts';
 import type { AgentContext, TurnRequest } from '../contract/context.ts';

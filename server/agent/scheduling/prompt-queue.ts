@@ -6,7 +6,7 @@ import { ServiceError } from '#server/errors/service-error.ts';
 import type { OpenPrompt } from '#server/journal/projections/prompts.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
 import type { Stored } from '#server/journal/texts.ts';
-import type { Prompt } from '#schema/prompt.ts';
+import type { Prompt } from '#schema/rest/prompt.ts';
 import type { QueuedPrompt, PromptQueue } from '../contract/prompts.ts';
 
 /** `prompt.already_completed` for a prompt that has settled. */

@@ -5,7 +5,7 @@ import { ServiceError } from '#server/errors/service-error.ts';
 import { entering } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { Goal } from '#schema/events/modes.ts';
-import type { AgentConfigRequest } from '#schema/session.ts';
+import type { AgentConfigRequest } from '#schema/rest/session.ts';
 import { GOAL_CHARS, newGoal } from './goal.ts';
 import { drivenTurn } from './projection.ts';
 import { cleared, created, moved } from './records.ts';

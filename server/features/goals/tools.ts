@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { cutText } from '#server/text/truncate.ts';
 import { defineTool, ToolInputError, type RunContext, type Tool, type ToolResult } from '#server/tools/tool.ts';
-import type { Display } from '#schema/display.ts';
+import type { Display } from '#schema/rest/display.ts';
 import type { Goal } from '#schema/events/modes.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import { GOAL_CHARS, type GoalBudgets } from './goal.ts';

@@ -3,7 +3,7 @@ import { eventFields, markerOp } from '#server/transcript/agent-transcript.ts';
 import { sameValue } from '#server/transcript/reducer/equal.ts';
 import type { RecordMappers } from '#server/transcript/transcript-rows.ts';
 import type { Goal } from '#schema/events/modes.ts';
-import type { Meta } from '#schema/transcript.ts';
+import type { Meta } from '#schema/rest/transcript.ts';
 
 const shown = ({ objective, status, completionCriterion, tokensUsed, budget }: Goal): NonNullable<Meta['goal']> => ({
   objective,

@@ -5,7 +5,7 @@
 import type { SessionContext } from '#server/agent/contract/context.ts';
 import type { HookOutcome, Hooks } from '#server/hooks/hooks.ts';
 import type { EventRecord, JournalRecord } from '#server/journal/records.ts';
-import type { HookEvent } from '#schema/config.ts';
+import type { HookEvent } from '#schema/config/config.ts';
 import { approvalInput, decisionInput, toldEvents, type HookInput } from './told.ts';
 
 /** Most concurrent fire-and-forget runs of a session; events beyond that are dropped and reported. */

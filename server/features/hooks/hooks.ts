@@ -12,7 +12,7 @@ import type {
 } from '#server/agent/contract/feature.ts';
 import type { Hooks } from '#server/hooks/hooks.ts';
 import { entering, event, type Draft } from '#server/journal/records.ts';
-import type { HookEvent } from '#schema/config.ts';
+import type { HookEvent } from '#schema/config/config.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { ContextMessage, ToolCall } from '#schema/engine.ts';
 import type { CompactionTrigger } from '#schema/events/compaction.ts';

@@ -1,7 +1,7 @@
 /** Records that run hooks as notifications: the runs are not awaited, and their results are ignored. */
 import type { EventRecord, JournalRecord } from '#server/journal/records.ts';
 import type { Whole } from '#server/journal/texts.ts';
-import type { HookEvent } from '#schema/config.ts';
+import type { HookEvent } from '#schema/config/config.ts';
 import type { Origin } from '#schema/engine.ts';
 
 /** The input of a hook for an event, and the text that its matcher is tested on. */

@@ -12,7 +12,7 @@ import type { Mcp } from '#server/mcp/mcp.ts';
 import type { McpServer } from '#server/mcp/server.ts';
 import type { WorkspaceChange, WorkspaceMcp } from '#server/mcp/workspace-mcp.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
-import type { SessionWarning } from '#schema/session.ts';
+import type { SessionWarning } from '#schema/rest/session.ts';
 import { offeredTools, type Offer } from './offer.ts';
 import { discoveryRecords } from './records.ts';
 

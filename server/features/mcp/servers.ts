@@ -2,7 +2,7 @@
 import type { SessionContext } from '#server/agent/contract/context.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { McpServerState, McpStatus } from '#server/mcp/server.ts';
-import type { McpServerRow } from '#schema/mcp.ts';
+import type { McpServerRow } from '#schema/rest/mcp.ts';
 import { mcp } from './mcp.ts';
 
 const shownStatus: Record<McpStatus, McpServerRow['status']> = {

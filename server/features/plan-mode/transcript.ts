@@ -4,7 +4,7 @@ import { sameValue } from '#server/transcript/reducer/equal.ts';
 import type { StoredValue, StoredOp } from '#server/transcript/reducer/state.ts';
 import type { RecordMappers, TranscriptUndo } from '#server/transcript/transcript-rows.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
-import type { MetaPlan } from '#schema/transcript.ts';
+import type { MetaPlan } from '#schema/rest/transcript.ts';
 
 const setPlan = ({ id }: AgentTranscript, plan: MetaPlan | null): StoredOp[] =>
   id === MAIN_AGENT ? [{ op: 'meta.merge', meta: { modes: { plan } } }] : [];

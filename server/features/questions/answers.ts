@@ -1,5 +1,5 @@
 /** Converts a user's answers, which reference items and options by id, to the texts that the model receives. */
-import type { Question, QuestionAnswer } from '#schema/interaction.ts';
+import type { Question, QuestionAnswer } from '#schema/rest/interaction.ts';
 
 /** Returns question text -> label, labels joined with `, `, or free text. An unknown id is used as its own text. */
 export function answerTexts(question: Question, answers: Record<string, QuestionAnswer>): Record<string, string> {

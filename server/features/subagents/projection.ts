@@ -3,7 +3,7 @@ import { defineFeatureProjection } from '#server/journal/projections/feature-pro
 import type { EventRecord, JournalRecord } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import { iso } from '#schema/scalars.ts';
-import type { SnapshotSubagent } from '#schema/subagent.ts';
+import type { SnapshotSubagent } from '#schema/rest/subagent.ts';
 
 export type ForegroundRun = Omit<SnapshotSubagent, 'session_id'>;
 

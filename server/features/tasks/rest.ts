@@ -4,7 +4,7 @@ import { ServiceError } from '#server/errors/service-error.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { TaskInfo } from '#schema/events/tasks.ts';
 import { iso } from '#schema/scalars.ts';
-import type { SessionTask } from '#schema/task.ts';
+import type { SessionTask } from '#schema/rest/task.ts';
 import { findTask, listedTasks, type ListedTask } from './listed-tasks.ts';
 
 const kinds = { process: 'bash', agent: 'subagent', question: 'tool' } as const;

@@ -6,7 +6,7 @@ import { taskOps } from '#server/transcript/tasks.ts';
 import type { RecordMappers } from '#server/transcript/transcript-rows.ts';
 import type { TaskInfo } from '#schema/events/tasks.ts';
 import { iso } from '#schema/scalars.ts';
-import type { Task } from '#schema/transcript.ts';
+import type { Task } from '#schema/rest/transcript.ts';
 
 const kinds = { process: 'shell', agent: 'subagent', question: 'other' } as const;
 

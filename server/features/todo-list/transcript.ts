@@ -5,7 +5,7 @@ import { sameValue } from '#server/transcript/reducer/equal.ts';
 import type { StoredValue, StoredOp } from '#server/transcript/reducer/state.ts';
 import type { RecordMappers, TranscriptUndo } from '#server/transcript/transcript-rows.ts';
 import { iso } from '#schema/scalars.ts';
-import type { Todo } from '#schema/transcript.ts';
+import type { Todo } from '#schema/rest/transcript.ts';
 import { TODO_LIST } from './tool.ts';
 
 const TODO_ID = 'todo';

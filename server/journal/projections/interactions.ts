@@ -1,5 +1,5 @@
 /** Approvals and questions of all agents: the pending ones, and how the last others ended. */
-import type { Approval, Question } from '#schema/interaction.ts';
+import type { Approval, Question } from '#schema/rest/interaction.ts';
 import type { Stored } from '../texts.ts';
 import type { Projection } from './projection.ts';
 

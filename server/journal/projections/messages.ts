@@ -2,7 +2,7 @@
  * The main agent's message list as REST returns it: for each message the position of its body in the journal. Bodies
  * are read from the file when a page is requested (message-pages.ts).
  */
-import type { Message } from '#schema/message.ts';
+import type { Message } from '#schema/rest/message.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { JournalHeader } from '../header.ts';
 import type { EventRecord, JournalRecord } from '../records.ts';

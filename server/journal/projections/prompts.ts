@@ -1,5 +1,5 @@
 /** Prompts and their ids, per agent. */
-import type { ContentPart } from '#schema/content.ts';
+import type { ContentPart } from '#schema/rest/content.ts';
 import type { ContextMessage, Origin } from '#schema/engine.ts';
 import type { Stored } from '../texts.ts';
 import type { Projection } from './projection.ts';

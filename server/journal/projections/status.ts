@@ -1,5 +1,5 @@
 /** Running operations and modes: for session status, snapshot and crash recovery. */
-import type { RunningTool } from '#schema/message.ts';
+import type { RunningTool } from '#schema/rest/message.ts';
 import type { InternalFields, EventRecord } from '../records.ts';
 import type { Stored } from '../texts.ts';
 import type { Projection } from './projection.ts';

@@ -1,6 +1,6 @@
 /** Expands the placeholders of a config when its server is started. The result is neither stored nor published. */
 import { childEnvironment } from '#server/processes/child-environment.ts';
-import { PLACEHOLDER, type McpServerConfig } from '#schema/mcp-server.ts';
+import { PLACEHOLDER, type McpServerConfig } from '#schema/config/mcp-server.ts';
 
 /** Secrets of this server are treated as unset. Throws for a variable that is unset and has no default. */
 function expandText(text: string, variables: NodeJS.ProcessEnv): string {

@@ -1,7 +1,7 @@
 /** The configuration files of a directory, and their merge into one definition for each name. */
 import { join, resolve } from 'node:path';
 import { PROJECT_FOLDER, PROJECT_MCP } from '#server/project-files/places.ts';
-import type { McpServerConfig } from '#schema/mcp-server.ts';
+import type { McpServerConfig } from '#schema/config/mcp-server.ts';
 
 export interface McpServerEntry {
   /** Unique in a workspace. */

@@ -4,7 +4,7 @@ import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import { errorCode } from '#server/errors/errno.ts';
 import { UnsuitableFile, readRegular } from '#server/files/read-regular.ts';
 import { isRecord, JsonTooDeep, parseJson } from '#server/text/json.ts';
-import { mcpServerConfigSchema, type McpServerConfig } from '#schema/mcp-server.ts';
+import { mcpServerConfigSchema, type McpServerConfig } from '#schema/config/mcp-server.ts';
 
 const MAX_BYTES = 1024 * 1024;
 

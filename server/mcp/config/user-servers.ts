@@ -3,7 +3,7 @@ import { createSerialQueue } from '#server/async/keyed-queue.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { isRecord } from '#server/text/json.ts';
 import type { ChangeLock } from '#server/storage/change-lock.ts';
-import type { McpServerConfig } from '#schema/mcp-server.ts';
+import type { McpServerConfig } from '#schema/config/mcp-server.ts';
 import { userFile } from './layers.ts';
 import { readServerFile } from './server-file.ts';
 import type { UserFileWriter } from './user-file-writer.ts';

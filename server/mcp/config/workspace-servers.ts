@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { createSerialQueue } from '#server/async/keyed-queue.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
-import type { McpServerConfig } from '#schema/mcp-server.ts';
+import type { McpServerConfig } from '#schema/config/mcp-server.ts';
 import type { IgnoredConfig } from '#server/project-files/ignored-config.ts';
 import { layersOf, mergeLayers, type McpServerEntry } from './layers.ts';
 import { readServerFile } from './server-file.ts';

@@ -1,8 +1,8 @@
 /** Management of the configured MCP servers, independent of sessions: list, change, test and sign-in. */
 import { cutText } from '#server/text/truncate.ts';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
-import type { AuthStatus, Inspection, Locator, ManagedServer, TestOutcome } from '#schema/mcp-management.ts';
-import type { McpRemoteConfig, McpServerConfig, McpServerInput } from '#schema/mcp-server.ts';
+import type { AuthStatus, Inspection, Locator, ManagedServer, TestOutcome } from '#schema/rest/mcp-management.ts';
+import type { McpRemoteConfig, McpServerConfig, McpServerInput } from '#schema/config/mcp-server.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { BeginOutcome, McpAuth } from '../auth/mcp-auth.ts';
 import { expandConfig } from '../config/expand.ts';

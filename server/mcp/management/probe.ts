@@ -4,7 +4,7 @@ import { errorMessage } from '#server/errors/service-error.ts';
 import type { Fetch } from '#server/net/http-client.ts';
 import type { Network } from '#server/net/network.ts';
 import type { Spawn } from '#server/processes/spawn.ts';
-import type { McpServerConfig } from '#schema/mcp-server.ts';
+import type { McpServerConfig } from '#schema/config/mcp-server.ts';
 import type { McpAuth } from '../auth/mcp-auth.ts';
 import { expandConfig } from '../config/expand.ts';
 import { connectServer, McpConnectError, type ListedTool } from '../connect.ts';

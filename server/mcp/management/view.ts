@@ -1,6 +1,6 @@
 /** Converts entries to replies. */
-import type { Inspection, Locator, ManagedServer } from '#schema/mcp-management.ts';
-import { hasPlaceholder, type McpServerConfig, type RedactedMcpServer } from '#schema/mcp-server.ts';
+import type { Inspection, Locator, ManagedServer } from '#schema/rest/mcp-management.ts';
+import { hasPlaceholder, type McpServerConfig, type RedactedMcpServer } from '#schema/config/mcp-server.ts';
 import { canonicalUrl } from '../auth/credentials.ts';
 import type { McpServerEntry } from '../config/layers.ts';
 

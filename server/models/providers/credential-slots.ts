@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { z } from 'zod';
 import { envText } from '#server/env.ts';
 import type { Documents } from '#server/storage/documents.ts';
-import type { ProviderRecord } from '#schema/provider-record.ts';
+import type { ProviderRecord } from '#schema/config/provider-record.ts';
 import { DEFAULT_BASE_URL, DEFAULT_OAUTH_HOST } from './regions.ts';
 
 export const MANAGED_PROVIDER = 'managed:service-code';

@@ -2,7 +2,7 @@
 import { isTomlTable, subTable, tableOf, toTable } from '#server/config/document.ts';
 import type { TomlTable, TomlValue } from '#server/config/document.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
-import type { CreateProvider, ReplaceProvider } from '#schema/provider.ts';
+import type { CreateProvider, ReplaceProvider } from '#schema/rest/provider.ts';
 
 type Records = [id: string, record: TomlValue][];
 

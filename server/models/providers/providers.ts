@@ -1,15 +1,21 @@
 /** Providers, the model list and the login summary. */
 import { subTable } from '#server/config/document.ts';
-import type { Caller } from '#schema/caller.ts';
+import type { Caller } from '#schema/rest/caller.ts';
 import type { Config } from '#server/config/config.ts';
 import { own } from '#server/config/effective.ts';
 import type { EffectiveConfig } from '#server/config/effective.ts';
 import { ENV_MODEL, ENV_PROVIDER } from '#server/config/environment-model.ts';
 import type { Documents } from '#server/storage/documents.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
-import type { ModelItem, OAuthRef } from '#schema/model.ts';
-import type { AuthSummary, CreateProvider, ProviderDetail, ProviderItem, ReplaceProvider } from '#schema/provider.ts';
-import type { ProviderRecord } from '#schema/provider-record.ts';
+import type { ModelItem, OAuthRef } from '#schema/rest/model.ts';
+import type {
+  AuthSummary,
+  CreateProvider,
+  ProviderDetail,
+  ProviderItem,
+  ReplaceProvider,
+} from '#schema/rest/provider.ts';
+import type { ProviderRecord } from '#schema/config/provider-record.ts';
 import { MANAGED_PROVIDER, readSlot, runtimeSlot } from './credential-slots.ts';
 import { modelItem, modelItems } from '../model-items.ts';
 import { assertResolvable, providerBaseUrl, providerIdOf } from '../resolve.ts';

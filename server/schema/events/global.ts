@@ -1,8 +1,8 @@
 /** Events of the stream `__global__`: durable there, never part of a session's journal. */
 import { z } from 'zod';
-import { callerSchema } from '../caller.ts';
-import { configSchema } from '../config.ts';
-import { workspaceSchema } from '../workspace.ts';
+import { callerSchema } from '../rest/caller.ts';
+import { configSchema } from '../config/config.ts';
+import { workspaceSchema } from '../rest/workspace.ts';
 
 export const globalEvents = {
   'event.session.archived': z.object({ workspace_id: z.string() }),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { errorPayloadSchema } from '../engine.ts';
 import { pendingInteraction, turnOutcome } from '../scalars.ts';
-import { sessionSchema } from '../session.ts';
+import { sessionSchema } from '../rest/session.ts';
 
 export const sessionEvents = {
   'event.session.created': z.object({ session: sessionSchema }),

@@ -1,8 +1,8 @@
 /** Tool calls, approvals and questions. */
 import { z } from 'zod';
-import { displaySchema } from '../display.ts';
+import { displaySchema } from '../rest/display.ts';
 import { toolOutputSchema } from '../engine.ts';
-import { approvalSchema, decisionSchema, questionSchema } from '../interaction.ts';
+import { approvalSchema, decisionSchema, questionSchema } from '../rest/interaction.ts';
 import { count, isoTime } from '../scalars.ts';
 
 const permission = {

@@ -1,6 +1,6 @@
 /** Prompts, turns, steps and the context. */
 import { z } from 'zod';
-import { contentPartSchema } from '../content.ts';
+import { contentPartSchema } from '../rest/content.ts';
 import { contextMessageSchema, errorPayloadSchema, originSchema, stepTimings, tokenUsageSchema } from '../engine.ts';
 import { count, isoTime } from '../scalars.ts';
 

@@ -14,7 +14,7 @@ import { lockOwner } from '#server/journal/lock.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
 import type { Semaphore } from '#server/async/semaphore.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
-import type { Session } from '#schema/session.ts';
+import type { Session } from '#schema/rest/session.ts';
 import type { ColdFolds } from '../reading/cold-folds.ts';
 import { copySessionFolder } from './copy-folder.ts';
 import {

@@ -1,6 +1,6 @@
 /** The text that represents a prompt in lists and titles. */
 import { shownMessage } from '#server/journal/message-view.ts';
-import type { ContentPart } from '#schema/content.ts';
+import type { ContentPart } from '#schema/rest/content.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 
 const METADATA_TEXT_CHARS = 4000;

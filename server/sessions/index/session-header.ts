@@ -10,7 +10,7 @@ import type { LogState } from '#server/journal/fold.ts';
 import { isBusy, mainTurnActive } from '#server/journal/projections/activity.ts';
 import { wakingFeatures } from '#server/journal/projections/feature-projection.ts';
 import { iso, turnOutcome } from '#schema/scalars.ts';
-import type { Session, SessionUsage } from '#schema/session.ts';
+import type { Session, SessionUsage } from '#schema/rest/session.ts';
 import type { SqlParameters, IndexSchema } from '#server/storage/index-db.ts';
 
 /** Milliseconds since the epoch. */

@@ -6,7 +6,7 @@ import { cutText } from '#server/text/truncate.ts';
 import { groupRuns } from '#server/processes/process-group.ts';
 import type { Tasks } from '#server/tasks/tasks.ts';
 import { visibleLine } from '#server/text/visible-text.ts';
-import type { Caller } from '#schema/caller.ts';
+import type { Caller } from '#schema/rest/caller.ts';
 
 /** The name that the page sends. */
 const WEB_CLIENT = 'service-code-web';

@@ -15,7 +15,7 @@ import { journalFiles } from '#server/journal/journal-files.ts';
 import type { SessionLog, SessionLogOptions } from '#server/journal/session-log.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
-import type { Caller } from '#schema/caller.ts';
+import type { Caller } from '#schema/rest/caller.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import { foldedHeader, sessionOfHeader, type SessionHeader } from '../index/session-header.ts';
 import type { SessionIndex } from '../index/session-index.ts';

@@ -3,7 +3,7 @@ import { ServiceError } from '#server/errors/service-error.ts';
 import type { LogState } from '#server/journal/fold.ts';
 import { placeOfMessage } from '#server/journal/projections/messages.ts';
 import type { Whole } from '#server/journal/texts.ts';
-import type { Message } from '#schema/message.ts';
+import type { Message } from '#schema/rest/message.ts';
 
 const DEFAULT_PAGE = 50;
 

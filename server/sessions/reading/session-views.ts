@@ -11,10 +11,10 @@ import { readContext } from '#server/journal/projections/context.ts';
 import { noUsage } from '#server/journal/projections/usage.ts';
 import { LOCAL_RUNTIME } from '#server/runtime/local.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
-import type { Approval } from '#schema/interaction.ts';
-import type { InFlightTurn, Message, Snapshot } from '#schema/message.ts';
+import type { Approval } from '#schema/rest/interaction.ts';
+import type { InFlightTurn, Message, Snapshot } from '#schema/rest/message.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
-import type { RuntimeBinding, Session, SessionStatus, SessionWarning } from '#schema/session.ts';
+import type { RuntimeBinding, Session, SessionStatus, SessionWarning } from '#schema/rest/session.ts';
 import {
   contextMessages,
   findMessage,

@@ -1,6 +1,6 @@
 /** Archiving a session, and restoring it. */
 import type { Clock } from '#server/clock.ts';
-import type { Session } from '#schema/session.ts';
+import type { Session } from '#schema/rest/session.ts';
 import type { SessionHeader } from '../index/session-header.ts';
 import type { LiveSessions } from '../live/live-sessions.ts';
 

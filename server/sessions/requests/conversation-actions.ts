@@ -1,6 +1,6 @@
 /** Actions of clients on the running turn and on waiting prompts of a session, over REST and over their WebSocket. */
 import { defineFrame, type FrameHandler } from '#server/events/frame-handler.ts';
-import { abortFrame } from '#schema/prompt-frames.ts';
+import { abortFrame } from '#schema/frames/prompts.ts';
 import type { LiveSessions } from '../live/live-sessions.ts';
 
 export interface ConversationActions {

@@ -10,7 +10,7 @@ import { invalidField, ServiceError } from '#server/errors/service-error.ts';
 import type { Attachment } from '#server/journal/records.ts';
 import { STORED_MEDIA_SCHEME, storedMediaUrl } from '#server/journal/stored-media.ts';
 import type { Whole } from '#server/journal/texts.ts';
-import type { ContentPart } from '#schema/content.ts';
+import type { ContentPart } from '#schema/rest/content.ts';
 import type { Part } from '#schema/engine.ts';
 import { writeFileAtomic } from '#server/files/atomic-write.ts';
 import { parseDataUrl } from '#server/files/data-url.ts';

@@ -1,6 +1,6 @@
 /** The tools of a session's main agent, for clients. */
 import { isMcpTool, serverOfTool } from '#server/mcp/tool-names.ts';
-import type { ToolDescriptor } from '#schema/tool.ts';
+import type { ToolDescriptor } from '#schema/rest/tool.ts';
 import type { LiveSession } from '../live/session.ts';
 
 /** Describes them in the order of the agent's list. */

@@ -1,7 +1,7 @@
 /** The runtime that a session's main agent works on. */
 import { ServiceError } from '#server/errors/service-error.ts';
 import { LOCAL_RUNTIME } from '#server/runtime/local.ts';
-import type { RuntimeBinding } from '#schema/session.ts';
+import type { RuntimeBinding } from '#schema/rest/session.ts';
 import type { LiveSession } from '../live/session.ts';
 import { runtimeOf } from '../reading/session-views.ts';
 

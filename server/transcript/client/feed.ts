@@ -19,9 +19,9 @@
  * To open a subagent, follow again with a higher grade for it; to close it, with a lower one. A state is mutated; the
  * parts that change (a turn's header, a step's, a frame, an entity) are replaced.
  */
-import type { Grade } from '#schema/transcript-frames.ts';
-import type { TranscriptPage } from '#schema/transcript.ts';
-import type { TranscriptBatch, TranscriptOps, TranscriptReset } from '#schema/transcript-ops.ts';
+import type { Grade } from '#schema/frames/transcripts.ts';
+import type { TranscriptPage } from '#schema/rest/transcript.ts';
+import type { TranscriptBatch, TranscriptOps, TranscriptReset } from '#schema/rest/transcript-ops.ts';
 import { applyOps } from '../reducer/apply.ts';
 import { emptyTranscript, prependItems, type TranscriptState } from '../reducer/state.ts';
 

@@ -6,7 +6,7 @@ import type { Clock } from '#server/clock.ts';
 import type { Client } from '#server/events/frame-handler.ts';
 import type { StreamPosition } from '#server/events/frame.ts';
 import type { Logger } from '#server/logging/log.ts';
-import type { RequestPayload } from '#schema/frames.ts';
+import type { RequestPayload } from '#schema/frames/request-frames.ts';
 import type { OpenTranscripts } from '../live.ts';
 import { startFeed, type Feed, type FollowedSession } from './feed.ts';
 import { createFollower, type Follower } from './follower.ts';

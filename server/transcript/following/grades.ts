@@ -1,6 +1,6 @@
 /** Grades: which operations of an agent a connection receives. */
-import type { Grade } from '#schema/transcript-frames.ts';
-import type { TranscriptOp } from '#schema/transcript-ops.ts';
+import type { Grade } from '#schema/frames/transcripts.ts';
+import type { TranscriptOp } from '#schema/rest/transcript-ops.ts';
 import type { StoredOp } from '../reducer/state.ts';
 
 /** Grades by agent; `*` is for agents without an entry. */

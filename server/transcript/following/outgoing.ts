@@ -1,7 +1,7 @@
 /** Encodes transcript frames for clients, a single time per grade for all receivers. */
 import { frameText, type StreamPosition } from '#server/events/frame.ts';
-import type { Grade } from '#schema/transcript-frames.ts';
-import type { TranscriptBatch, TranscriptOp, TranscriptReset } from '#schema/transcript-ops.ts';
+import type { Grade } from '#schema/frames/transcripts.ts';
+import type { TranscriptBatch, TranscriptOp, TranscriptReset } from '#schema/rest/transcript-ops.ts';
 import { admits } from './grades.ts';
 
 /** Session, time and event stream position of a frame. */

@@ -1,5 +1,5 @@
 /** Applies operations to a transcript's state: the only code that does. */
-import type { TranscriptOp } from '#schema/transcript-ops.ts';
+import type { TranscriptOp } from '#schema/rest/transcript-ops.ts';
 import { appended } from './append.ts';
 import { sameValue } from './equal.ts';
 import {

@@ -10,8 +10,8 @@ import type {
   Todo,
   TranscriptAttachment,
   TranscriptPrompt,
-} from '#schema/transcript.ts';
-import type { TranscriptOp } from '#schema/transcript-ops.ts';
+} from '#schema/rest/transcript.ts';
+import type { TranscriptOp } from '#schema/rest/transcript-ops.ts';
 
 /**
  * A value inside the server, where a text may be an object instead of a string; it is converted to a string before it

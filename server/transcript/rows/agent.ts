@@ -1,7 +1,7 @@
 /** Rows of an agent's facts: configuration, context size, token usage. */
 import { usageProjection } from '#server/journal/projections/usage.ts';
 import type { InternalRecord, JournalRecord } from '#server/journal/records.ts';
-import { transcriptCaller } from '#schema/caller.ts';
+import { transcriptCaller } from '#schema/rest/caller.ts';
 import type { TokenUsage } from '#schema/engine.ts';
 import { agentMeta, type AgentMeta, type AgentTranscript } from '../agent-transcript.ts';
 import type { RecordMappers } from '../transcript-rows.ts';

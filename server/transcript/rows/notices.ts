@@ -1,7 +1,7 @@
 /** Rows of errors and warnings: markers in the timeline. */
 import type { EventRecord } from '#server/journal/records.ts';
 import { iso } from '#schema/scalars.ts';
-import { SETTINGS_CHANGED } from '#schema/settings-change.ts';
+import { SETTINGS_CHANGED } from '#schema/rest/settings-change.ts';
 import { eventFields, markerOp, type AgentTranscript } from '../agent-transcript.ts';
 import type { StoredOp } from '../reducer/state.ts';
 import type { RecordMappers } from '../transcript-rows.ts';

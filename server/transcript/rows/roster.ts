@@ -2,7 +2,7 @@
 import type { EventRecord } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import { iso } from '#schema/scalars.ts';
-import type { RosterEntry } from '#schema/transcript.ts';
+import type { RosterEntry } from '#schema/rest/transcript.ts';
 import type { RecordMappers } from '../transcript-rows.ts';
 
 function bornNow({ agent, x }: EventRecord<'agent.created'>, t: number): RosterEntry {

@@ -1,5 +1,5 @@
 /** Builds matches incrementally from lines, file by file, within the limits of one request. */
-import type { GrepFile, GrepMatch, GrepRequest } from '#schema/grep.ts';
+import type { GrepFile, GrepMatch, GrepRequest } from '#schema/rest/grep.ts';
 import { cutBytes } from '#server/text/truncate.ts';
 
 /** A longer line is truncated. */

@@ -3,7 +3,7 @@
  */
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
-import type { GrepFile } from '#schema/grep.ts';
+import type { GrepFile } from '#schema/rest/grep.ts';
 import { within } from '#server/files/open-within.ts';
 import { relativePath, type WorkDirectory } from '#server/files/work-directory.ts';
 

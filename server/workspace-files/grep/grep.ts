@@ -1,6 +1,6 @@
 /** Searches the contents of a work directory's files. */
 import { realpath, stat } from 'node:fs/promises';
-import type { GrepFile, GrepReply, GrepRequest } from '#schema/grep.ts';
+import type { GrepFile, GrepReply, GrepRequest } from '#schema/rest/grep.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { onPath, pathNotFound } from '#server/files/path-error.ts';
 import { findRipgrep, type SearchRuntime } from '#server/ripgrep/ripgrep.ts';

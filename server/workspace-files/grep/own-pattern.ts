@@ -3,7 +3,7 @@
  * is refused.
  */
 import { errorMessage, invalidField } from '#server/errors/service-error.ts';
-import type { GrepRequest } from '#schema/grep.ts';
+import type { GrepRequest } from '#schema/rest/grep.ts';
 
 const WORD = '\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\u200c\\u200d';
 const SPACE = '\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000';

@@ -1,5 +1,5 @@
 /** Types shared by the engines of grep. */
-import type { GrepRequest } from '#schema/grep.ts';
+import type { GrepRequest } from '#schema/rest/grep.ts';
 import type { Collector } from './collect.ts';
 import type { Selection } from './selection.ts';
 

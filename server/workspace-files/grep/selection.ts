@@ -1,5 +1,5 @@
 /** Selects the files of a work directory to search, in addition to ignore files. */
-import type { GrepRequest } from '#schema/grep.ts';
+import type { GrepRequest } from '#schema/rest/grep.ts';
 import { entryGlobs } from '#server/files/entry-globs.ts';
 import { fileGlob } from '#server/files/globs.ts';
 

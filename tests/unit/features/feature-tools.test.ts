@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accessesConflict } from '#server/agent/calls/resource-access.ts';
 import { ToolInputError, type ToolEffects, type ToolPermission } from '#server/tools/tool.ts';
-import type { Display } from '#schema/display.ts';
+import type { Display } from '#schema/rest/display.ts';
 import { openTalk, scriptedModel } from '#support/agent-session.ts';
 import { noWeb } from '#support/no-web.ts';
 import { temporaryFolder } from '#support/session-logs.ts';

@@ -9,7 +9,7 @@ import { goalReminder } from '#server/features/goals/reminders.ts';
 import { event, internal } from '#server/journal/records.ts';
 import type { ModelResponse } from '#server/models/types.ts';
 import { defineTool } from '#server/tools/tool.ts';
-import type { AgentConfigRequest } from '#schema/session.ts';
+import type { AgentConfigRequest } from '#schema/rest/session.ts';
 import { openTalk, scriptedModel, textOf, type AgentSessionOptions, type ModelAnswer } from '#support/agent-session.ts';
 import { manualClock } from '#support/manual-clock.ts';
 import { temporaryFolder } from '#support/session-logs.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { INTERACTION_LIFETIME_MS } from '#server/interactions/interactions.ts';
 import { questions } from '#server/features/questions/questions.ts';
-import type { Session } from '#schema/session.ts';
+import type { Session } from '#schema/rest/session.ts';
 import { manualClock, type ManualClock } from '#support/manual-clock.ts';
 import { openTalk, scriptedModel, textOf } from '#support/agent-session.ts';
 import { temporaryFolder } from '#support/session-logs.ts';

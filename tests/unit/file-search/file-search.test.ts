@@ -8,7 +8,7 @@ import { createLogger } from '#server/logging/log.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import type { TreeWatcher } from '#server/watches/tree-watcher.ts';
 import { createTrees, type Trees } from '#server/watches/trees.ts';
-import type { SearchFiles } from '#schema/file-search.ts';
+import type { SearchFiles } from '#schema/rest/file-search.ts';
 import { eventually } from '#support/patience.ts';
 import { openProjects } from '#support/projects.ts';
 

@@ -20,7 +20,7 @@ import { blobTexts } from '#server/journal/texts.ts';
 import { emptyView, newHeader, readOn } from '#server/journal/view.ts';
 import { transcriptProjection } from '#server/transcript/fold.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
-import type { Session } from '#schema/session.ts';
+import type { Session } from '#schema/rest/session.ts';
 import { zeroUsage } from '#server/sessions/index/session-header.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
 import { seeded } from '#support/random.ts';

@@ -11,7 +11,7 @@ import { readContext, requestMessages } from '#server/journal/projections/contex
 import { internal, event, type Draft } from '#server/journal/records.ts';
 import { createJournalFiles } from '#server/journal/journal-files.ts';
 import { createSessionLog } from '#server/journal/session-log.ts';
-import type { Session } from '#schema/session.ts';
+import type { Session } from '#schema/rest/session.ts';
 import { zeroUsage } from '#server/sessions/index/session-header.ts';
 import { eventually } from '#support/patience.ts';
 import { buildProgram, startProgram } from '#support/programs.ts';

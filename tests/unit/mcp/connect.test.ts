@@ -15,7 +15,7 @@ import { createHttpClient } from '#server/net/http-client.ts';
 import { systemNetwork } from '#server/net/network.ts';
 import { processAlive } from '#server/processes/process-alive.ts';
 import { spawnGroup } from '#server/processes/spawn.ts';
-import type { McpServerConfig } from '#schema/mcp-server.ts';
+import type { McpServerConfig } from '#schema/config/mcp-server.ts';
 import { startOAuthMcpServer, type OAuthMcpServer } from '#support/oauth-mcp-server.ts';
 import { until } from '#support/patience.ts';
 import { watchStalls } from '#support/stalls.ts';

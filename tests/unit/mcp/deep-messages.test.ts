@@ -10,7 +10,7 @@ import { toolResultOf } from '#server/mcp/results.ts';
 import { createHttpClient } from '#server/net/http-client.ts';
 import { systemNetwork } from '#server/net/network.ts';
 import { spawnGroup } from '#server/processes/spawn.ts';
-import type { McpServerConfig } from '#schema/mcp-server.ts';
+import type { McpServerConfig } from '#schema/config/mcp-server.ts';
 
 const HOSTILE = resolve('tests/support/hostile-mcp-server.mjs');
 

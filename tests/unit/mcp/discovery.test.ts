@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { discover } from '#server/mcp/discovery.ts';
 import { TOO_SLOW, type Schemas } from '#server/mcp/schemas.ts';
 import { signInTool, toolsOf } from '#server/mcp/server-tools.ts';
-import type { McpServerConfig } from '#schema/mcp-server.ts';
+import type { McpServerConfig } from '#schema/config/mcp-server.ts';
 
 const config: McpServerConfig = { transport: 'stdio', command: 'server' };
 const listed = (server: string, count: number) =>

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { expandConfig } from '#server/mcp/config/expand.ts';
-import type { McpServerConfig } from '#schema/mcp-server.ts';
+import type { McpServerConfig } from '#schema/config/mcp-server.ts';
 
 const stdio = (config: Partial<Extract<McpServerConfig, { command: string }>>): McpServerConfig => ({
   transport: 'stdio',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { RememberedRule } from '#server/journal/projections/context.ts';
 import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
 import type { Decision, PermissionScope } from '#server/permissions/decision.ts';
-import type { PermissionRuleConfig } from '#schema/config.ts';
+import type { PermissionRuleConfig } from '#schema/config/config.ts';
 import type { PermissionPolicyDeps } from '#server/permissions/policy.ts';
 import { createServerHome } from '#server/home/server-home.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { clientArray } from '#schema/client-array.ts';
-import { submitPromptSchema } from '#schema/prompt.ts';
+import { submitPromptSchema } from '#schema/rest/prompt.ts';
 
 const schema = z.object({ names: clientArray(z.string(), { min: 1, max: 3 }).optional() });
 const issues = (value: unknown) => schema.safeParse(value).error?.issues.map(({ path, message }) => [path, message]);

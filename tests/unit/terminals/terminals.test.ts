@@ -5,7 +5,7 @@ import { createLocalRuntime } from '#server/runtime/local.ts';
 import { loadPty } from '#server/terminals/pty.ts';
 import { userShell } from '#server/terminals/shell.ts';
 import { createTerminals } from '#server/terminals/terminals.ts';
-import { createTerminalSchema } from '#schema/terminal.ts';
+import { createTerminalSchema } from '#schema/rest/terminal.ts';
 
 const runtime = createLocalRuntime();
 const log = createLogger('silent');

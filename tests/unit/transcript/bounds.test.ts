@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createBlobStore } from '#server/journal/blobs.ts';
 import { event } from '#server/journal/records.ts';
 import { readPage } from '#server/transcript/reads.ts';
-import type { Frame } from '#schema/transcript.ts';
+import type { Frame } from '#schema/rest/transcript.ts';
 import { temporaryFolder } from '#support/session-logs.ts';
 import { answer, argument, startFold, step, turn } from './told.ts';
 

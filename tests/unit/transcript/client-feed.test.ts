@@ -1,7 +1,7 @@
 /** A client's copies of transcripts: handling of frames, and recovery of lost ones. */
 import { describe, expect, it, vi } from 'vitest';
-import type { TranscriptPage } from '#schema/transcript.ts';
-import type { TranscriptBatch, TranscriptOp, TranscriptOps, TranscriptReset } from '#schema/transcript-ops.ts';
+import type { TranscriptPage } from '#schema/rest/transcript.ts';
+import type { TranscriptBatch, TranscriptOp, TranscriptOps, TranscriptReset } from '#schema/rest/transcript-ops.ts';
 import { createTranscriptFeed, type SubscribePayload } from '#server/transcript/client/feed.ts';
 import { until } from '#support/patience.ts';
 

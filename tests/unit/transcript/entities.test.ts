@@ -1,7 +1,7 @@
 /** Entities in addition to the timeline: prompts, the todo list, subagents; and the usage of a turn. */
 import { describe, expect, it } from 'vitest';
 import { event, type EventRecord } from '#server/journal/records.ts';
-import type { ContentPart } from '#schema/content.ts';
+import type { ContentPart } from '#schema/rest/content.ts';
 import { answer, AT, ended, startFold, step, T, turn } from './told.ts';
 
 const MAIN = 'main';

@@ -1,7 +1,7 @@
 /** Operations on a transcript's state. */
 import assert from 'node:assert/strict';
 import { describe, expect, it } from 'vitest';
-import { transcriptOpSchema, type TranscriptOp } from '#schema/transcript-ops.ts';
+import { transcriptOpSchema, type TranscriptOp } from '#schema/rest/transcript-ops.ts';
 import { applyOps } from '#server/transcript/reducer/apply.ts';
 import { appended } from '#server/transcript/reducer/append.ts';
 import { emptyTranscript, itemId, type TranscriptState } from '#server/transcript/reducer/state.ts';

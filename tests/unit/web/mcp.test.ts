@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ManagedServer } from '#schema/mcp-management.ts';
+import type { ManagedServer } from '#schema/rest/mcp-management.ts';
 import { configOf, emptyForm, formOf } from '../../../web/features/mcp/form.ts';
 import { isWebAddress, shownServers, summaryOf, type Known } from '../../../web/features/mcp/servers.ts';
 

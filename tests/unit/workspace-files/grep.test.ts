@@ -3,7 +3,7 @@ import { chmod, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { grepFields, type GrepReply } from '#schema/grep.ts';
+import { grepFields, type GrepReply } from '#schema/rest/grep.ts';
 import { groupRuns } from '#server/processes/process-group.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { grep, type GrepDeps } from '#server/workspace-files/grep/grep.ts';

@@ -3,7 +3,7 @@ import { mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '#server/logging/log.ts';
-import type { Workspace } from '#schema/workspace.ts';
+import type { Workspace } from '#schema/rest/workspace.ts';
 import { createChangeLock } from '#server/storage/change-lock.ts';
 import { createDocuments } from '#server/storage/documents.ts';
 import { createRegistryWriter } from '#server/workspaces/registry-document.ts';

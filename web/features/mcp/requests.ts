@@ -1,8 +1,8 @@
 /** REST calls of the panel of MCP servers. */
-import type { AuthStatus, ManagedServer, TestOutcome } from '#schema/mcp-management.ts';
-import type { McpServerRow } from '#schema/mcp.ts';
-import type { McpServerConfig } from '#schema/mcp-server.ts';
-import type { ToolDescriptor } from '#schema/tool.ts';
+import type { AuthStatus, ManagedServer, TestOutcome } from '#schema/rest/mcp-management.ts';
+import type { McpServerRow } from '#schema/rest/mcp.ts';
+import type { McpServerConfig } from '#schema/config/mcp-server.ts';
+import type { ToolDescriptor } from '#schema/rest/tool.ts';
 import type { Rest } from '../../client/rest.ts';
 
 type Calls = Pick<Rest, 'request'>;

@@ -1,7 +1,7 @@
 /** Combines the data about each server for the panel. */
-import type { AuthStatus, ManagedServer } from '#schema/mcp-management.ts';
-import type { McpServerRow } from '#schema/mcp.ts';
-import type { ToolDescriptor } from '#schema/tool.ts';
+import type { AuthStatus, ManagedServer } from '#schema/rest/mcp-management.ts';
+import type { McpServerRow } from '#schema/rest/mcp.ts';
+import type { ToolDescriptor } from '#schema/rest/tool.ts';
 import type { NamedStatus } from './requests.ts';
 
 export interface ShownTool {

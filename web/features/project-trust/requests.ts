@@ -1,6 +1,6 @@
 /** REST calls about settings of a project that have no effect, and about its trust. */
-import type { SessionWarning } from '#schema/session.ts';
-import type { Workspace } from '#schema/workspace.ts';
+import type { SessionWarning } from '#schema/rest/session.ts';
+import type { Workspace } from '#schema/rest/workspace.ts';
 import type { Rest } from '../../client/rest.ts';
 
 type Calls = Pick<Rest, 'request'>;

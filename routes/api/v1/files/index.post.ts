@@ -1,4 +1,4 @@
-import { uploadFormSchema, uploadSchema } from '#schema/upload.ts';
+import { uploadFormSchema, uploadSchema } from '#schema/rest/upload.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listMcpServers } from '#server/features/mcp/servers.ts';
-import { mcpServerSchema } from '#schema/mcp.ts';
+import { mcpServerSchema } from '#schema/rest/mcp.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({

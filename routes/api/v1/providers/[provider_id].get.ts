@@ -1,4 +1,4 @@
-import { providerDetailSchema } from '#schema/provider.ts';
+import { providerDetailSchema } from '#schema/rest/provider.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { providerItemSchema, replaceProviderSchema } from '#schema/provider.ts';
+import { providerItemSchema, replaceProviderSchema } from '#schema/rest/provider.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { providerItemSchema } from '#schema/provider.ts';
+import { providerItemSchema } from '#schema/rest/provider.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({

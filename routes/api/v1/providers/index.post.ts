@@ -1,4 +1,4 @@
-import { createProviderSchema, providerItemSchema } from '#schema/provider.ts';
+import { createProviderSchema, providerItemSchema } from '#schema/rest/provider.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { afterFields } from '#schema/after-fields.ts';
 import { workspaceId } from '#schema/scalars.ts';
-import { sessionSchema } from '#schema/session.ts';
+import { sessionSchema } from '#schema/rest/session.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { cursorQuery, queryBoolean } from '#utils/query.ts';
 

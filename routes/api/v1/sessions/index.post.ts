@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { agentConfigSchema, sessionSchema } from '#schema/session.ts';
+import { agentConfigSchema, sessionSchema } from '#schema/rest/session.ts';
 import { afterFields } from '#schema/after-fields.ts';
 import { nonEmpty, workspaceId } from '#schema/scalars.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { workspaceParams } from '#schema/workspace.ts';
+import { workspaceParams } from '#schema/rest/workspace.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({

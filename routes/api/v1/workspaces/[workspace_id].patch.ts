@@ -1,4 +1,4 @@
-import { renameWorkspaceSchema, workspaceParams, workspaceSchema } from '#schema/workspace.ts';
+import { renameWorkspaceSchema, workspaceParams, workspaceSchema } from '#schema/rest/workspace.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({

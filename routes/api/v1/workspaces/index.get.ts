@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { workspaceSchema } from '#schema/workspace.ts';
+import { workspaceSchema } from '#schema/rest/workspace.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({

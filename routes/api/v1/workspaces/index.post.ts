@@ -1,4 +1,4 @@
-import { createWorkspaceSchema, workspaceSchema } from '#schema/workspace.ts';
+import { createWorkspaceSchema, workspaceSchema } from '#schema/rest/workspace.ts';
 import { checkRoot } from '#server/workspaces/workspace-root.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 

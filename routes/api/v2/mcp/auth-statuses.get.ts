@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { authStatusSchema, directoryQuery } from '#schema/mcp-management.ts';
+import { authStatusSchema, directoryQuery } from '#schema/rest/mcp-management.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({

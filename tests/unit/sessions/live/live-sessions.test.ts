@@ -17,7 +17,7 @@ import { createSessionReads } from '#server/sessions/reading/session-reads.ts';
 import type { TranscriptFold } from '#server/transcript/fold.ts';
 import { itemId } from '#server/transcript/reducer/state.ts';
 import type { TaskInfo } from '#schema/events/tasks.ts';
-import type { Session } from '#schema/session.ts';
+import type { Session } from '#schema/rest/session.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
 import { manualClock, type ManualClock } from '#support/manual-clock.ts';
 import { openSessions, type OpenedSessions } from '#support/open-sessions.ts';

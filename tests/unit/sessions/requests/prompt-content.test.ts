@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ContentPart } from '#schema/content.ts';
+import type { ContentPart } from '#schema/rest/content.ts';
 import { createImages } from '#server/images/images.ts';
 import { storePromptMedia as store } from '#server/sessions/requests/prompt-content.ts';
 import { temporaryDirectory } from '#support/server.ts';

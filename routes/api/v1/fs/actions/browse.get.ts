@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { z } from 'zod';
-import { hostDirectorySchema } from '#schema/host-files.ts';
+import { hostDirectorySchema } from '#schema/rest/host-files.ts';
 import { nonEmpty } from '#schema/scalars.ts';
 import { browse } from '#server/host-files/browse.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';

@@ -1,4 +1,4 @@
-import { sessionExportSchema } from '#schema/session-export.ts';
+import { sessionExportSchema } from '#schema/rest/session-export.ts';
 import { FILE_POLICY } from '#server/auth/policies.ts';
 import { defineRawEndpoint } from '#utils/endpoint.ts';
 import { contentDisposition } from '#utils/http/content-disposition.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { clientArray } from '#schema/client-array.ts';
 import { nonEmpty } from '#schema/scalars.ts';
-import { agentConfigSchema, permissionRuleSchema, sessionSchema } from '#schema/session.ts';
+import { agentConfigSchema, permissionRuleSchema, sessionSchema } from '#schema/rest/session.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 

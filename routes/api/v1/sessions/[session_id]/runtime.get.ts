@@ -1,4 +1,4 @@
-import { runtimeBindingSchema } from '#schema/session.ts';
+import { runtimeBindingSchema } from '#schema/rest/session.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { nonEmpty } from '#schema/scalars.ts';
-import { runtimeBindingSchema } from '#schema/session.ts';
+import { runtimeBindingSchema } from '#schema/rest/session.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 

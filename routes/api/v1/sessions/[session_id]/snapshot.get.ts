@@ -1,4 +1,4 @@
-import { snapshotSchema } from '#schema/message.ts';
+import { snapshotSchema } from '#schema/rest/message.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 

@@ -1,4 +1,4 @@
-import { statusSchema } from '#schema/session.ts';
+import { statusSchema } from '#schema/rest/session.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 

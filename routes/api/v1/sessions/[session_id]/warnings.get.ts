@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { warningSchema } from '#schema/session.ts';
+import { warningSchema } from '#schema/rest/session.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 

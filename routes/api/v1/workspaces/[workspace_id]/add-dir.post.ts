@@ -1,5 +1,5 @@
 import { quoted } from '#server/sessions/live/change-warning.ts';
-import { addDirectorySchema, addedDirectorySchema, workspaceParams } from '#schema/workspace.ts';
+import { addDirectorySchema, addedDirectorySchema, workspaceParams } from '#schema/rest/workspace.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({

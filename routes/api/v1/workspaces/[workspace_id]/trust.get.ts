@@ -1,4 +1,4 @@
-import { trustSchema, workspaceParams } from '#schema/workspace.ts';
+import { trustSchema, workspaceParams } from '#schema/rest/workspace.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({

@@ -1,5 +1,5 @@
 import { quoted } from '#server/sessions/live/change-warning.ts';
-import { trustSchema, workspaceParams } from '#schema/workspace.ts';
+import { trustSchema, workspaceParams } from '#schema/rest/workspace.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({

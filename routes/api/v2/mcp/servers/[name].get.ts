@@ -1,4 +1,4 @@
-import { directoryQuery, managedServerSchema } from '#schema/mcp-management.ts';
+import { directoryQuery, managedServerSchema } from '#schema/rest/mcp-management.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 

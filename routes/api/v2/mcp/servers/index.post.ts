@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { directoryQuery, managedServerSchema } from '#schema/mcp-management.ts';
-import { mcpServerInputSchema } from '#schema/mcp-server.ts';
+import { directoryQuery, managedServerSchema } from '#schema/rest/mcp-management.ts';
+import { mcpServerInputSchema } from '#schema/config/mcp-server.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { modelItemSchema } from '#schema/model.ts';
+import { modelItemSchema } from '#schema/rest/model.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 

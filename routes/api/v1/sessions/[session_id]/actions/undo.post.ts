@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { undoTurns } from '#server/agent/undo/undo.ts';
 import { promptText } from '#server/sessions/index/prompt-text.ts';
-import { messageSchema } from '#schema/message.ts';
-import { statusSchema } from '#schema/session.ts';
+import { messageSchema } from '#schema/rest/message.ts';
+import { statusSchema } from '#schema/rest/session.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 import { PAGE_SIZE_MAX } from '#utils/query.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { resolveApprovalSchema } from '#schema/interaction.ts';
+import { resolveApprovalSchema } from '#schema/rest/interaction.ts';
 import { isoTime } from '#schema/scalars.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';

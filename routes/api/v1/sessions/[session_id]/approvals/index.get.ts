@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { approvalSchema } from '#schema/interaction.ts';
+import { approvalSchema } from '#schema/rest/interaction.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 

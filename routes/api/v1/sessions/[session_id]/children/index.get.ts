@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sessionSchema } from '#schema/session.ts';
+import { sessionSchema } from '#schema/rest/session.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 import { cursorQuery, queryBoolean } from '#utils/query.ts';

@@ -1,4 +1,4 @@
-import { copyRequestSchema, sessionSchema } from '#schema/session.ts';
+import { copyRequestSchema, sessionSchema } from '#schema/rest/session.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 

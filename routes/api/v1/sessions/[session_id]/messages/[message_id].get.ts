@@ -1,4 +1,4 @@
-import { messageSchema } from '#schema/message.ts';
+import { messageSchema } from '#schema/rest/message.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { messageSchema } from '#schema/message.ts';
+import { messageSchema } from '#schema/rest/message.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 import { cursorQuery } from '#utils/query.ts';

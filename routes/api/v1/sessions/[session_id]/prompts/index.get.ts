@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { promptSchema } from '#schema/prompt.ts';
+import { promptSchema } from '#schema/rest/prompt.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 

@@ -1,4 +1,4 @@
-import { promptSchema, submitPromptSchema } from '#schema/prompt.ts';
+import { promptSchema, submitPromptSchema } from '#schema/rest/prompt.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { MEDIA_BODY_LIMIT } from '#utils/http/body.ts';
 import { pathParams } from '#utils/params.ts';

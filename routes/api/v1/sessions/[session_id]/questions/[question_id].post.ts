@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { questions } from '#server/features/questions/questions.ts';
-import { answerQuestionSchema } from '#schema/interaction.ts';
+import { answerQuestionSchema } from '#schema/rest/interaction.ts';
 import { isoTime } from '#schema/scalars.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';

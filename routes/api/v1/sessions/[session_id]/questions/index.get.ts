@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { pendingQuestions } from '#server/features/questions/questions.ts';
-import { questionSchema } from '#schema/interaction.ts';
+import { questionSchema } from '#schema/rest/interaction.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readTask, taskNotFound } from '#server/features/tasks/rest.ts';
-import { sessionTaskSchema } from '#schema/task.ts';
+import { sessionTaskSchema } from '#schema/rest/task.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 import { queryBoolean, queryInteger } from '#utils/query.ts';

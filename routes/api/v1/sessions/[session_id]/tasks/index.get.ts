@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { taskList } from '#server/features/tasks/rest.ts';
-import { sessionTaskSchema, taskStatusSchema } from '#schema/task.ts';
+import { sessionTaskSchema, taskStatusSchema } from '#schema/rest/task.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 

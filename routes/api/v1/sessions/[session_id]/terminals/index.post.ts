@@ -1,5 +1,5 @@
 import { terminalsMounted } from '#server/terminals/terminals.ts';
-import { createTerminalSchema, terminalSchema } from '#schema/terminal.ts';
+import { createTerminalSchema, terminalSchema } from '#schema/rest/terminal.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { transcriptOpsSchema } from '#schema/transcript-ops.ts';
+import { transcriptOpsSchema } from '#schema/rest/transcript-ops.ts';
 import { readOps } from '#server/transcript/reads.ts';
 import { nonEmpty } from '#schema/scalars.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { plansSchema } from '#schema/transcript.ts';
+import { plansSchema } from '#schema/rest/transcript.ts';
 import { nonEmpty } from '#schema/scalars.ts';
 import { readPlans } from '#server/transcript/plans.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';

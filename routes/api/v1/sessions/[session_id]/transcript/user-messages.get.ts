@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { userMessagesSchema } from '#schema/transcript.ts';
+import { userMessagesSchema } from '#schema/rest/transcript.ts';
 import { readUserMessages } from '#server/transcript/reads.ts';
 import { nonEmpty } from '#schema/scalars.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';

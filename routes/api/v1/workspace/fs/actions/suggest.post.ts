@@ -1,4 +1,4 @@
-import { fileHitsSchema, suggestFields } from '#schema/file-search.ts';
+import { fileHitsSchema, suggestFields } from '#schema/rest/file-search.ts';
 import { nonEmpty } from '#schema/scalars.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { assertRuntime, fileFields } from '#utils/files-endpoint.ts';

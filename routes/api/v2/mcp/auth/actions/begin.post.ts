@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { directoryQuery, locatorBody } from '#schema/mcp-management.ts';
+import { directoryQuery, locatorBody } from '#schema/rest/mcp-management.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({

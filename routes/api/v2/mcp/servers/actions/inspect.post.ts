@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { inspectBody, inspectionSchema } from '#schema/mcp-management.ts';
+import { inspectBody, inspectionSchema } from '#schema/rest/mcp-management.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 export default defineEndpoint({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { testOutcomeSchema } from '#schema/mcp-management.ts';
-import { mcpServerInputSchema } from '#schema/mcp-server.ts';
+import { testOutcomeSchema } from '#schema/rest/mcp-management.ts';
+import { mcpServerInputSchema } from '#schema/config/mcp-server.ts';
 import { nonEmpty } from '#schema/scalars.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 

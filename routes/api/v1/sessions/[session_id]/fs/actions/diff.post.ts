@@ -1,4 +1,4 @@
-import { gitDiffSchema } from '#schema/git.ts';
+import { gitDiffSchema } from '#schema/rest/git.ts';
 import { nonEmpty } from '#schema/scalars.ts';
 import { diffPath } from '#server/workspace-files/diff.ts';
 import { defineFilesEndpoint, fileFields } from '#utils/files-endpoint.ts';

@@ -1,5 +1,5 @@
 import { clientArray } from '#schema/client-array.ts';
-import { gitStatusReplySchema } from '#schema/git.ts';
+import { gitStatusReplySchema } from '#schema/rest/git.ts';
 import { nonEmpty } from '#schema/scalars.ts';
 import { statusOf } from '#server/workspace-files/git-status.ts';
 import { defineFilesEndpoint, fileFields } from '#utils/files-endpoint.ts';

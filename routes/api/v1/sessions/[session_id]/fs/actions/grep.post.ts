@@ -1,4 +1,4 @@
-import { grepFields, grepReplySchema } from '#schema/grep.ts';
+import { grepFields, grepReplySchema } from '#schema/rest/grep.ts';
 import { grep } from '#server/workspace-files/grep/grep.ts';
 import { defineFilesEndpoint, fileFields } from '#utils/files-endpoint.ts';
 

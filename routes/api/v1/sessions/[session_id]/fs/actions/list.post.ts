@@ -1,4 +1,4 @@
-import { fileListSchema, listFields } from '#schema/file-list.ts';
+import { fileListSchema, listFields } from '#schema/rest/file-list.ts';
 import { listFiles } from '#server/workspace-files/list.ts';
 import { defineFilesEndpoint, fileFields } from '#utils/files-endpoint.ts';
 

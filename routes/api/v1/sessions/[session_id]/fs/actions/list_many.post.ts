@@ -1,4 +1,4 @@
-import { fileListsSchema, listManyFields } from '#schema/file-list.ts';
+import { fileListsSchema, listManyFields } from '#schema/rest/file-list.ts';
 import { listManyFiles } from '#server/workspace-files/list.ts';
 import { defineFilesEndpoint, fileFields } from '#utils/files-endpoint.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fileEntrySchema } from '#schema/file-entry.ts';
+import { fileEntrySchema } from '#schema/rest/file-entry.ts';
 import { nonEmpty } from '#schema/scalars.ts';
 import { makeDirectory } from '#server/workspace-files/make-directory.ts';
 import { defineFilesEndpoint, fileFields } from '#utils/files-endpoint.ts';

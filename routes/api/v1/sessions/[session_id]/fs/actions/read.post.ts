@@ -1,4 +1,4 @@
-import { fileContentSchema, readFileFields } from '#schema/file-content.ts';
+import { fileContentSchema, readFileFields } from '#schema/rest/file-content.ts';
 import { readFileContent } from '#server/workspace-files/read.ts';
 import { defineFilesEndpoint, fileFields } from '#utils/files-endpoint.ts';
 

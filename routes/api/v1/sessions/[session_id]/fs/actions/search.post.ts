@@ -1,4 +1,4 @@
-import { fileHitsSchema, searchFields } from '#schema/file-search.ts';
+import { fileHitsSchema, searchFields } from '#schema/rest/file-search.ts';
 import { ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import type { App } from '#server/app/app.ts';
 import type { SessionDirectory } from '#server/sessions/sessions.ts';

@@ -1,4 +1,4 @@
-import { fileEntrySchema } from '#schema/file-entry.ts';
+import { fileEntrySchema } from '#schema/rest/file-entry.ts';
 import { nonEmpty } from '#schema/scalars.ts';
 import { statPath } from '#server/workspace-files/stat.ts';
 import { defineFilesEndpoint, fileFields } from '#utils/files-endpoint.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { clientArray } from '#schema/client-array.ts';
-import { fileEntrySchema } from '#schema/file-entry.ts';
+import { fileEntrySchema } from '#schema/rest/file-entry.ts';
 import { nonEmpty } from '#schema/scalars.ts';
 import { statPaths } from '#server/workspace-files/stat.ts';
 import { defineFilesEndpoint, fileFields } from '#utils/files-endpoint.ts';

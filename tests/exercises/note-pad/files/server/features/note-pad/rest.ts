@@ -3,7 +3,7 @@ import type { SessionContext } from '#server/agent/contract/context.ts';
 import type { LogState } from '#server/journal/fold.ts';
 import { event } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
-import type { Note } from '#schema/note.ts';
+import type { Note } from '#schema/rest/note.ts';
 import { noteProjection } from './projection.ts';
 
 /** The note as clients read it; empty before the first write. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { event } from '#server/journal/records.ts';
 import { defineTool, type Tool } from '#server/tools/tool.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
-import { NOTE_CHARS } from '#schema/note.ts';
+import { NOTE_CHARS } from '#schema/rest/note.ts';
 
 const parameters = z.object({
   content: z.string().max(NOTE_CHARS).optional().describe('The whole new note. Leave it out to read the present one.'),

@@ -1,5 +1,5 @@
 /** The note of a session. */
-import { noteSchema } from '../note.ts';
+import { noteSchema } from '../rest/note.ts';
 
 export const noteEvents = {
   'note.updated': noteSchema,

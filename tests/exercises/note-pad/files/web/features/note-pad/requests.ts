@@ -1,5 +1,5 @@
 /** REST calls about the note of a session. */
-import type { Note } from '#schema/note.ts';
+import type { Note } from '#schema/rest/note.ts';
 import type { Rest } from '../../client/rest.ts';
 
 const pathOf = (sessionId: string) => `sessions/${encodeURIComponent(sessionId)}/note`;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { detachTask, taskNotFound } from '#server/features/tasks/rest.ts';
-import { taskStatusSchema } from '#schema/task.ts';
+import { taskStatusSchema } from '#schema/rest/task.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 

@@ -1,5 +1,5 @@
 import { writeNote } from '#server/features/note-pad/rest.ts';
-import { noteSchema } from '#schema/note.ts';
+import { noteSchema } from '#schema/rest/note.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
