@@ -26,14 +26,8 @@ export interface EventBus extends EventSink {
   close(): void;
 }
 
-export interface EventBusDeps {
-  log: Logger;
-  /** Longest time that a chunk of text waits to be joined with later ones. */
-  joinMs?: number;
-}
-
 /** Creates the bus of a server. */
-export function createEventBus({ log, joinMs }: EventBusDeps): EventBus {
+export function createEventBus({ log }: { log: Logger }): EventBus {
   const listeners = new Set<BusListener>();
   const waiting: EventFrame[] = [];
   let busy = false;
@@ -60,7 +54,7 @@ export function createEventBus({ log, joinMs }: EventBusDeps): EventBus {
     busy = false;
   }
 
-  const joiner = createDeltaJoiner(dispatch, joinMs);
+  const joiner = createDeltaJoiner(dispatch);
 
   return {
     publish: joiner.take,

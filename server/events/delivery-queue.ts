@@ -5,6 +5,7 @@
  * its volatile frames, then whole sessions, each replaced by a `resync_required`, finally the connection.
  */
 import { createAnswerBound } from './answer-bound.ts';
+import { COALESCE_MS } from './chunk-coalescer.ts';
 import { deltaText } from './deltas.ts';
 import type { SendClass } from './frame-handler.ts';
 import type { EventFrame, StreamPosition } from './frame.ts';
@@ -29,7 +30,7 @@ export interface DeliveryTimes {
   stallMs: number;
 }
 
-export const deliveryTimes: DeliveryTimes = { batchMs: 16, drainMs: 5, stallMs: 30_000 };
+export const deliveryTimes: DeliveryTimes = { batchMs: COALESCE_MS, drainMs: 5, stallMs: 30_000 };
 
 export interface DeliveryQueue {
   /** Writes an ack, a system frame or a domain's frame immediately after the queued ones. */

@@ -2,12 +2,12 @@
  * Coalesces the chunks of a streaming text before they fan out, so that many small chunks of a model are encoded and
  * sent as one frame. Order within a session is preserved: any other frame flushes the joined text first.
  */
+import { systemClock } from '#server/clock.ts';
+import { createChunkCoalescer } from './chunk-coalescer.ts';
 import { continuesDelta, deltaText, withDelta } from './deltas.ts';
 import { frameAgent } from './frame.ts';
 import type { EventFrame } from './frame.ts';
 
-/** Longest time that a chunk waits for later ones, in milliseconds. */
-export const JOIN_MS = 16;
 /** Most UTF-8 bytes of text in one joined frame; a single longer chunk passes unchanged. */
 export const JOINED_DELTA_BYTES = 16 * 1024;
 
@@ -20,71 +20,59 @@ export interface DeltaJoiner {
   close(): void;
 }
 
-interface Pending {
+/** The joined text of adjacent chunks, and the frame of the first. */
+interface JoinedDelta {
   first: EventFrame;
   text: string;
   bytes: number;
-  timer: NodeJS.Timeout;
 }
 
-interface SessionJoin {
-  /** Texts whose first chunk was emitted without delay; cleared by the next durable event (end of a step or turn). */
-  begun: Set<string>;
-  pending?: Pending | undefined;
+function append(pending: JoinedDelta, { first: next, text, bytes }: JoinedDelta): boolean {
+  const { first } = pending;
+  if (pending.bytes + bytes > JOINED_DELTA_BYTES || first.seq !== next.seq) return false;
+  if (!continuesDelta(first, pending.text.length, next)) return false;
+  pending.text += text;
+  pending.bytes += bytes;
+  return true;
 }
 
 /** Creates the joiner; `emit` is called in the order in which frames are taken. */
-export function createDeltaJoiner(emit: (frame: EventFrame) => void, joinMs = JOIN_MS): DeltaJoiner {
-  const sessions = new Map<string, SessionJoin>();
+export function createDeltaJoiner(emit: (frame: EventFrame) => void): DeltaJoiner {
+  /** By session, the texts whose first chunk was emitted without delay; until the next durable event. */
+  const begunTexts = new Map<string, Set<string>>();
+  const coalescer = createChunkCoalescer<JoinedDelta>({
+    append,
+    emit: (_sessionId, { first, text }) => emit(text === deltaText(first) ? first : withDelta(first, text)),
+    clock: systemClock,
+  });
 
-  function send(join: SessionJoin | undefined): void {
-    const pending = join?.pending;
-    if (!join || !pending) return;
-    join.pending = undefined;
-    clearTimeout(pending.timer);
-    const { first, text } = pending;
-    emit(text === deltaText(first) ? first : withDelta(first, text));
-  }
-
-  function takeDelta(frame: EventFrame, text: string): void {
-    const { sessionId } = frame;
-    const join: SessionJoin = sessions.get(sessionId) ?? { begun: new Set() };
-    sessions.set(sessionId, join);
-    const bytes = Buffer.byteLength(text);
-    const { pending } = join;
-    if (pending && pending.bytes + bytes <= JOINED_DELTA_BYTES && follows(pending, frame)) {
-      pending.text += text;
-      pending.bytes += bytes;
-      return;
-    }
-    send(join);
-    const stream = `${frame.type} ${String(frame.payload['turnId'])} ${frameAgent(frame)}`;
-    if (join.begun.has(stream) && bytes < JOINED_DELTA_BYTES) {
-      join.pending = { first: frame, text, bytes, timer: setTimeout(send, joinMs, join) };
-      return;
-    }
-    join.begun.add(stream);
-    emit(frame);
+  /** Whether the chunk may wait for later ones: neither the first of its text nor a long one. */
+  function mayWait(frame: EventFrame, bytes: number): boolean {
+    const begun = begunTexts.get(frame.sessionId) ?? new Set();
+    begunTexts.set(frame.sessionId, begun);
+    const text = `${frame.type} ${String(frame.payload['turnId'])} ${frameAgent(frame)}`;
+    if (begun.has(text)) return bytes < JOINED_DELTA_BYTES;
+    begun.add(text);
+    return false;
   }
 
   return {
     take(frame) {
+      const { sessionId } = frame;
       const text = frame.volatile ? deltaText(frame) : undefined;
-      if (text !== undefined) {
-        takeDelta(frame, text);
+      const bytes = text === undefined ? 0 : Buffer.byteLength(text);
+      if (text !== undefined && mayWait(frame, bytes)) {
+        coalescer.add(sessionId, { first: frame, text, bytes });
         return;
       }
-      send(sessions.get(frame.sessionId));
-      if (!frame.volatile) sessions.delete(frame.sessionId);
+      coalescer.flush(sessionId);
+      if (!frame.volatile) begunTexts.delete(sessionId);
       emit(frame);
     },
-    flush: (sessionId) => send(sessions.get(sessionId)),
+    flush: coalescer.flush,
     close() {
-      for (const join of sessions.values()) send(join);
-      sessions.clear();
+      coalescer.flushAll();
+      begunTexts.clear();
     },
   };
 }
-
-const follows = ({ first, text }: Pending, next: EventFrame) =>
-  first.seq === next.seq && continuesDelta(first, text.length, next);

@@ -11,7 +11,7 @@ import type { Mapper } from './mapper.ts';
 import type { StoredBatch, OpJournal, OpJournals } from './op-journal.ts';
 import { mapVolatile } from './stream.ts';
 import type { StoredOp } from './reducer/state.ts';
-import { startThinning } from './thinning.ts';
+import { startThrottle } from './throttle.ts';
 
 /** Open transcripts. Reads without an await in between are consistent with each other. */
 export interface OpenTranscripts {
@@ -131,7 +131,7 @@ async function openNow(deps: LiveTranscriptsDeps, lost: () => void): Promise<Ope
     listener?.batch(agentId, batch);
   }
 
-  const thinning = startThinning(clock, add);
+  const throttle = startThrottle(clock, add);
 
   function line({ t, records }: Batch): void {
     for (const record of records) {
@@ -140,7 +140,7 @@ async function openNow(deps: LiveTranscriptsDeps, lost: () => void): Promise<Ope
       const ops = foldRecord(fold, mapper, record, t);
       if (fold.live && !known && fold.roster.has(agent)) listener?.appears(agent);
       if (!fold.live || ops.length === 0) continue;
-      thinning.flush(agent);
+      throttle.flush(agent);
       add(agent, ops);
     }
   }
@@ -149,7 +149,7 @@ async function openNow(deps: LiveTranscriptsDeps, lost: () => void): Promise<Ope
     if (closed) return;
     closed = true;
     stop();
-    thinning.close();
+    throttle.close();
     for (const journal of kept.values()) journal.close();
     kept.clear();
     lost();
@@ -171,7 +171,7 @@ async function openNow(deps: LiveTranscriptsDeps, lost: () => void): Promise<Ope
     line: (batch) => keepUp(() => line(batch)),
     volatile(agentId, fact) {
       // Before that, the fact is part of `untold`.
-      if (fold.live) keepUp(() => thinning.take(agentId, mapVolatile(transcriptOf(fold, agentId), fact)));
+      if (fold.live) keepUp(() => throttle.take(agentId, mapVolatile(transcriptOf(fold, agentId), fact)));
     },
     restarted: () => close(true),
   };
@@ -188,11 +188,11 @@ async function openNow(deps: LiveTranscriptsDeps, lost: () => void): Promise<Ope
   return {
     fold,
     seq(agentId) {
-      thinning.flush(agentId);
+      throttle.flush(agentId);
       return kept.get(agentId)?.latest ?? 0;
     },
     since(agentId, seq) {
-      thinning.flush(agentId);
+      throttle.flush(agentId);
       const journal = kept.get(agentId);
       if (!journal) return seq === 0 ? [] : undefined;
       return journal.since(seq);

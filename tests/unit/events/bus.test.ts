@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createEventBus } from '#server/events/bus.ts';
 import type { BusListener } from '#server/events/bus.ts';
-import { JOINED_DELTA_BYTES, JOIN_MS } from '#server/events/delta-joiner.ts';
+import { COALESCE_MS } from '#server/events/chunk-coalescer.ts';
+import { JOINED_DELTA_BYTES } from '#server/events/delta-joiner.ts';
 import type { EventFrame } from '#server/events/frame.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { delta, frame } from './fixtures.ts';
@@ -88,13 +89,13 @@ describe('chunks of a streaming text', () => {
     const { bus, frames, texts } = setup();
     for (const piece of pieces(['a', 'b', 'c'], 5)) bus.publish(piece);
     expect(texts()).toEqual(['a']);
-    vi.advanceTimersByTime(JOIN_MS - 1);
+    vi.advanceTimersByTime(COALESCE_MS - 1);
     bus.publish(delta('🎈', 8));
     vi.advanceTimersByTime(1);
     expect(texts()).toEqual(['a', 'bc🎈']);
     expect(frames[1]).toMatchObject({ seq: 1, offset: 6, time: 1_700_000_000_001, volatile: true });
     bus.publish(delta('d', 10));
-    vi.advanceTimersByTime(JOIN_MS);
+    vi.advanceTimersByTime(COALESCE_MS);
     expect(texts()).toEqual(['a', 'bc🎈', 'd']);
     expect(frames[2]).toMatchObject({ offset: 10 });
     expect(vi.getTimerCount()).toBe(0);
@@ -161,7 +162,7 @@ describe('chunks of a streaming text', () => {
     bus.flush('s1');
     for (const piece of [c, d]) if (piece) bus.publish(piece);
     expect(texts()).toEqual(['a', 'b']);
-    vi.advanceTimersByTime(JOIN_MS);
+    vi.advanceTimersByTime(COALESCE_MS);
     expect(texts()).toEqual(['a', 'b', 'cd']);
     expect(flushed).toEqual(['s2 a', 's1 a,b']);
   });

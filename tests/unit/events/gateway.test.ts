@@ -19,7 +19,7 @@ const numbered = (count: number, sessionId = 's1') =>
 
 function setup(streams: Record<string, TestStream> = {}, extra: FrameHandler[] = []) {
   const log = createLogger('silent');
-  const bus = createEventBus({ log, joinMs: 1 });
+  const bus = createEventBus({ log });
   const source = testStreams(streams);
   const frames = sessionFrames({
     async abort(sessionId, promptId) {

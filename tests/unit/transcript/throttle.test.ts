@@ -2,7 +2,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '#server/clock.ts';
 import type { StoredOp } from '#server/transcript/reducer/state.ts';
-import { CALL_MS, JOIN_MS, startThinning, type Thinning } from '#server/transcript/thinning.ts';
+import { COALESCE_MS } from '#server/events/chunk-coalescer.ts';
+import { CALL_MS, startThrottle, type Throttle } from '#server/transcript/throttle.ts';
 
 let now = 0;
 let timers: { at: number; callback: () => void }[] = [];
@@ -23,11 +24,11 @@ function pass(ms: number): void {
 }
 
 let told: StoredOp[][] = [];
-let thinning: Thinning;
+let throttle: Throttle;
 beforeEach(() => {
   timers = [];
   told = [];
-  thinning = startThinning(clock, (_agent, ops) => void told.push(ops));
+  throttle = startThrottle(clock, (_agent, ops) => void told.push(ops));
 });
 
 const place = { turnId: 't0', stepId: 't0.1' };
@@ -46,43 +47,43 @@ const phase: StoredOp = { op: 'meta.merge', meta: { agent: { phase: { kind: 'idl
 
 describe('streamed output', () => {
   it('is joined when chunks arrive within a short time', () => {
-    thinning.take('main', [append(0, 'a')]);
-    thinning.take('main', [append(1, 'b')]);
+    throttle.take('main', [append(0, 'a')]);
+    throttle.take('main', [append(1, 'b')]);
     expect(told).toEqual([]);
-    pass(JOIN_MS);
+    pass(COALESCE_MS);
     expect(told).toEqual([[append(0, 'ab')]]);
-    thinning.take('main', [append(2, 'c')]);
-    thinning.take('main', [append(0, 'd', 'f2')]);
+    throttle.take('main', [append(2, 'c')]);
+    throttle.take('main', [append(0, 'd', 'f2')]);
     expect(told.slice(1)).toEqual([[append(2, 'c')]]);
   });
 
   it('of a call is emitted immediately, then only the newest state at intervals', () => {
-    thinning.take('main', [call('1')]);
-    for (const text of ['12', '123', '1234']) thinning.take('main', [call(text)]);
-    thinning.take('main', [call('x', 'call_2')]);
+    throttle.take('main', [call('1')]);
+    for (const text of ['12', '123', '1234']) throttle.take('main', [call(text)]);
+    throttle.take('main', [call('x', 'call_2')]);
     expect(told).toEqual([[call('1')], [call('x', 'call_2')]]);
     pass(CALL_MS);
     expect(told.slice(2)).toEqual([[call('1234')]]);
-    thinning.take('main', [call('12345')]);
+    throttle.take('main', [call('12345')]);
     expect(told).toHaveLength(3);
     pass(CALL_MS);
     expect(told.at(-1)).toEqual([call('12345')]);
     pass(CALL_MS);
-    thinning.take('main', [call('123456')]);
+    throttle.take('main', [call('123456')]);
     expect(told.at(-1)).toEqual([call('123456')]);
   });
 
   it('does not delay other operations; a flush emits the waiting ones', () => {
-    thinning.take('main', [append(0, 'a')]);
-    thinning.take('main', [phase]);
+    throttle.take('main', [append(0, 'a')]);
+    throttle.take('main', [phase]);
     expect(told).toEqual([[phase]]);
-    thinning.take('main', [call('1')]);
-    thinning.take('main', [call('2')]);
-    thinning.flush('other');
-    thinning.flush('main');
+    throttle.take('main', [call('1')]);
+    throttle.take('main', [call('2')]);
+    throttle.flush('other');
+    throttle.flush('main');
     expect(told.slice(1)).toEqual([[call('1')], [append(0, 'a')], [call('2')]]);
-    thinning.take('main', [append(1, 'b')]);
-    thinning.close();
+    throttle.take('main', [append(1, 'b')]);
+    throttle.close();
     pass(1000);
     expect(told).toHaveLength(4);
   });
