@@ -51,7 +51,7 @@ export function createChunkCoalescer<Chunk>({ append, emit, clock }: ChunkCoales
     },
     flush,
     flushAll() {
-      for (const key of [...pendingByKey.keys()]) flush(key);
+      for (const key of pendingByKey.keys()) flush(key);
     },
     drop() {
       for (const { cancelTimer } of pendingByKey.values()) cancelTimer();

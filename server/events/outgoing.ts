@@ -2,7 +2,9 @@
 import { codeOf } from '#server/errors/catalogue.ts';
 import type { ErrorName } from '#server/errors/catalogue.ts';
 import { iso } from '#schema/scalars.ts';
-import type { FrameId, ResyncReason } from '#schema/frames/request-frames.ts';
+import type { FrameId } from '#schema/frames/request-frames.ts';
+import type { ServerFrames, ServerFrameType } from '#schema/frames/server-frames.ts';
+import type { ResyncReason } from '#schema/frames/system.ts';
 import { deltaText } from './deltas.ts';
 import { frameText } from './frame.ts';
 import type { EventFrame, StreamPosition } from './frame.ts';
@@ -33,7 +35,7 @@ export function refusalText(id: FrameId, error: ErrorName, msg: string, payload:
   return JSON.stringify({ type: 'ack', id, code: codeOf(error), msg, payload });
 }
 
-function systemText(type: string, payload: object): string {
+function systemText<T extends ServerFrameType>(type: T, payload: ServerFrames[T]['payload']): string {
   return JSON.stringify({ type, timestamp: iso(Date.now()), payload });
 }
 

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { Logger } from '#server/logging/log.ts';
-import type { ResyncReason } from '#schema/frames/request-frames.ts';
+import type { ResyncReason } from '#schema/frames/system.ts';
 import type { Cursor } from '#schema/frames/subscriptions.ts';
 import { passesFilter } from './agent-filter.ts';
 import type { AgentFilter } from './agent-filter.ts';

@@ -1,4 +1,5 @@
 /** Frames of one terminal, with a replay buffer of the newest. */
+import type { TerminalFrame } from '#schema/frames/server-frames.ts';
 import { iso } from '#schema/scalars.ts';
 
 export const KEPT_FRAMES = 2000;
@@ -22,11 +23,11 @@ export interface KeptFrame {
 export const resizedFrame = (ids: TerminalIds, cols: number, rows: number): Buffer =>
   encode({ type: 'terminal_resized', ...ids, timestamp: iso(Date.now()), payload: { cols, rows } });
 
-function encode(frame: object): Buffer {
+function encode(frame: TerminalFrame): Buffer {
   return Buffer.from(JSON.stringify(frame));
 }
 
-function keptFrame(seq: number, size: number, frame: object): KeptFrame {
+function keptFrame(seq: number, size: number, frame: TerminalFrame): KeptFrame {
   let bytes: Buffer | undefined;
   return { seq, size, encoded: () => (bytes ??= encode(frame)) };
 }

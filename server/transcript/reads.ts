@@ -1,7 +1,8 @@
 /** Reads of a session's transcripts, whether the session is loaded or only folded. */
 import type { Whole } from '#server/journal/texts.ts';
 import type { Item, TranscriptPage, UserMessages } from '#schema/rest/transcript.ts';
-import type { TranscriptOps, TranscriptReset } from '#schema/rest/transcript-ops.ts';
+import type { TranscriptReset } from '#schema/frames/transcript-updates.ts';
+import type { TranscriptOps } from '#schema/rest/transcript-ops.ts';
 import type { TranscriptFold } from './fold.ts';
 import type { OpenTranscripts } from './live.ts';
 import { selectPage, type PageQuery, type Segment } from './page.ts';

@@ -10,7 +10,7 @@ import { envInteger } from '#server/env.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { LOCAL_RUNTIME } from '#server/runtime/local.ts';
 import { iso } from '#schema/scalars.ts';
-import type { FilesChanged } from '#schema/frames/files-changed.ts';
+import type { FilesChanged } from '#schema/frames/server-frames.ts';
 import type { Change } from './changes.ts';
 import type { ChangeBatch } from './tree-watcher.ts';
 import type { Reporting, Trees } from './trees.ts';

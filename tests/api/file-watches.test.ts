@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { filesChangedSchema, type FilesChanged } from '#schema/frames/files-changed.ts';
+import { filesChangedFrame } from '#schema/frames/files-changed.ts';
+import type { FilesChanged } from '#schema/frames/server-frames.ts';
 import { startWorld, type World } from '#support/world.ts';
 import { connect, type WsClient } from '#support/ws-client.ts';
 
@@ -52,7 +53,7 @@ async function watching(run: (watch: Watching) => Promise<void>): Promise<void> 
     (paths: string[], more: object = {}) =>
       client.send({ type, payload: { session_id: sessionId, paths, ...more } });
   const frames = () =>
-    client.frames.flatMap((each) => (each.type === 'event.fs.changed' ? [filesChangedSchema.parse(each)] : []));
+    client.frames.flatMap((each) => (each.type === 'event.fs.changed' ? [filesChangedFrame.schema.parse(each)] : []));
   const told = () => frames().flatMap(({ payload }) => payload.changes.map(({ change, path }) => `${change} ${path}`));
   try {
     await run({

@@ -4,7 +4,8 @@
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Grade } from '#schema/frames/transcripts.ts';
-import type { TranscriptBatch, TranscriptOp } from '#schema/rest/transcript-ops.ts';
+import type { TranscriptBatch } from '#schema/frames/transcript-updates.ts';
+import type { TranscriptOp } from '#schema/rest/transcript-ops.ts';
 import { event, internal } from '#server/journal/records.ts';
 import { applyOps } from '#server/transcript/reducer/apply.ts';
 import { emptyTranscript, type TranscriptState } from '#server/transcript/reducer/state.ts';

@@ -1,6 +1,7 @@
 /** Validates received frames against the AsyncAPI document that the server publishes. */
 import { Ajv } from 'ajv';
 import { z } from 'zod';
+import { serverFrames } from '#schema/frames/server-frames.ts';
 
 const documentSchema = z.object({
   components: z.object({
@@ -16,8 +17,10 @@ export interface FrameSchemas {
   check(messageId: string, frame: unknown): void;
 }
 
-/** Frames that the document omits on purpose: the server answers heartbeats but sends none. */
-export const UNLISTED_FRAMES = new Set(['pong']);
+/** Types of the frames that the document omits on purpose. */
+export const UNLISTED_FRAMES: ReadonlySet<string> = new Set(
+  serverFrames.flatMap((frame) => ('summary' in frame ? [] : [frame.type])),
+);
 
 /** Compiles the messages of an AsyncAPI document. */
 export function frameSchemas(document: unknown): FrameSchemas {

@@ -2,12 +2,12 @@
 import { expect } from 'vitest';
 import { transcriptPageSchema } from '#schema/rest/transcript.ts';
 import {
-  transcriptBatchSchema,
-  transcriptOpsSchema,
-  transcriptResetSchema,
+  transcriptOpsFrame,
+  transcriptResetFrame,
   type TranscriptBatch,
   type TranscriptReset,
-} from '#schema/rest/transcript-ops.ts';
+} from '#schema/frames/transcript-updates.ts';
+import { transcriptOpsSchema } from '#schema/rest/transcript-ops.ts';
 import { createTranscriptFeed, type TranscriptFeed } from '#server/transcript/client/feed.ts';
 import type { World } from './world.ts';
 import { connect, type ReceivedFrame, type WsClient } from './ws-client.ts';
@@ -17,8 +17,8 @@ export type TranscriptFrame = TranscriptReset | TranscriptBatch;
 /** The payload if the frame is a transcript frame of the session. */
 export function transcriptFrame(frame: ReceivedFrame, sessionId: string): TranscriptFrame | undefined {
   if (frame.session_id !== sessionId) return undefined;
-  if (frame.type === 'transcript.reset') return transcriptResetSchema.parse(frame.payload);
-  return frame.type === 'transcript.ops' ? transcriptBatchSchema.parse(frame.payload) : undefined;
+  if (frame.type === 'transcript.reset') return transcriptResetFrame.payload.parse(frame.payload);
+  return frame.type === 'transcript.ops' ? transcriptOpsFrame.payload.parse(frame.payload) : undefined;
 }
 
 /** All transcript frames of a session received over a connection. */

@@ -1,19 +1,10 @@
 /** `/asyncapi.json`: the WebSocket as AsyncAPI 3.1.0, made from the schemas that run. */
 import { z } from 'zod';
 import { durableEvents, globalEvents, volatileEvents } from '#schema/events/catalogue.ts';
-import {
-  ackSchema,
-  errorFrameSchema,
-  frameId,
-  requestFrames,
-  resyncRequiredSchema,
-  serverHelloSchema,
-} from '#schema/frames/request-frames.ts';
+import { ackSchema, frameId, requestFrames } from '#schema/frames/request-frames.ts';
+import { eventLikeFrames, serverFrames } from '#schema/frames/server-frames.ts';
 import { rewriteSchema, type JsonSchema } from '#schema/json-schema.ts';
 import { count, isoTime } from '#schema/scalars.ts';
-import { filesChangedSchema } from '#schema/frames/files-changed.ts';
-import { transcriptBatchSchema, transcriptResetSchema } from '#schema/rest/transcript-ops.ts';
-import { terminalExitSchema, terminalOutputSchema, terminalResizedSchema } from '#schema/rest/terminal.ts';
 
 interface Message {
   name: string;
@@ -56,8 +47,7 @@ function eventFrameSchema(): z.ZodObject {
     timestamp: isoTime,
     payload: z.union([
       ...Object.entries<z.ZodType>(events).map(eventPayload),
-      transcriptResetSchema,
-      transcriptBatchSchema,
+      ...eventLikeFrames.map(({ payload }) => payload),
     ]),
     epoch: z.string().optional(),
     volatile: z.literal(true).optional(),
@@ -109,13 +99,7 @@ export function asyncApiDocument({ version, host }: AsyncApiInputs) {
     ackIds.push(add(`${type}.ack`, `Answer to ${type}.`, ackSchema(frame)));
   }
   const serverIds = [
-    add('server_hello', 'First frame of every connection.', serverHelloSchema),
-    add('resync_required', 'Events were missed that are not replayed: read the snapshot.', resyncRequiredSchema),
-    add('error', 'A frame could not be read, or the connection is about to be closed.', errorFrameSchema),
-    add('event.fs.changed', 'Files changed that the connection watches; its numbers are its own.', filesChangedSchema),
-    add('terminal_output', 'Output of a terminal, numbered without gaps from 1.', terminalOutputSchema),
-    add('terminal_exit', 'The last frame of a terminal: its program has ended.', terminalExitSchema),
-    add('terminal_resized', 'The screen of a terminal has another size.', terminalResizedSchema),
+    ...serverFrames.flatMap((frame) => ('summary' in frame ? add(frame.type, frame.summary, frame.schema) : [])),
     add('session_event', 'An event of a session or of the global stream.', eventFrameSchema()),
   ];
 

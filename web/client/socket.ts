@@ -1,15 +1,7 @@
 /** The WebSocket, reopened automatically: requests with acks, events, reconnect and probes. */
 import { ApiError, ConnectionError } from './errors.ts';
-import type {
-  Ack,
-  AckPayload,
-  EventFrame,
-  FilesChanged,
-  RequestPayload,
-  RequestType,
-  TerminalFrame,
-  TranscriptFrame,
-} from './types.ts';
+import { createSignal, type Signal } from './signal.ts';
+import type { Ack, AckPayload, EventFrame, FrameType, RequestPayload, RequestType, ServerFrames } from './types.ts';
 
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 30_000;
@@ -38,22 +30,6 @@ export type Connection =
   | { kind: 'refused' }
   | { kind: 'closed' };
 
-export interface Resync {
-  session_id: string;
-  reason: string;
-  current_seq: number;
-  epoch?: string;
-}
-
-export interface SocketListener {
-  connection?(state: Connection): void;
-  event?(frame: EventFrame): void;
-  filesChanged?(frame: FilesChanged): void;
-  resync?(resync: Resync): void;
-  transcript?(frame: TranscriptFrame): void;
-  terminal?(frame: TerminalFrame): void;
-}
-
 export interface SocketOptions {
   url: string;
   token: () => string | undefined;
@@ -64,8 +40,12 @@ export interface SocketOptions {
 
 export interface Socket {
   readonly connection: Connection;
-  /** Calls the listener until the returned function is called. */
-  listen(listener: SocketListener): () => void;
+  /** Calls the listener with each frame of the type, until the returned function is called. */
+  on<T extends FrameType>(type: T, listener: (frame: ServerFrames[T]) => void): () => void;
+  /** Calls the listener with each event of a session or of the global stream; unknown types are to be ignored. */
+  onEvent(listener: (frame: EventFrame) => void): () => void;
+  /** Calls the listener with each later state of the connection. */
+  onConnection(listener: (connection: Connection) => void): () => void;
   /** Resolves with the ack's payload; rejects with ApiError or, when the connection breaks, ConnectionError. */
   request<T extends RequestType>(type: T, payload: RequestPayload<T>): Promise<AckPayload<T>>;
   /**
@@ -85,7 +65,9 @@ interface Waiter {
 
 /** Opens the connection immediately and reopens it until `close()`. */
 export function createSocket(options: SocketOptions): Socket {
-  const listeners = new Set<SocketListener>();
+  const signals = createSignals();
+  const events = createSignal<EventFrame>();
+  const connections = createSignal<Connection>();
   const waiters = new Map<string, Waiter>();
   const firstDelay = options.firstDelayMs ?? FIRST_DELAY_MS;
   let connection: Connection = { kind: 'connecting' };
@@ -98,7 +80,7 @@ export function createSocket(options: SocketOptions): Socket {
 
   function announce(next: Connection) {
     connection = next;
-    for (const listener of listeners) listener.connection?.(next);
+    connections.emit(next);
   }
 
   function connect() {
@@ -148,39 +130,31 @@ export function createSocket(options: SocketOptions): Socket {
 
   function receive(text: string) {
     const frame: unknown = JSON.parse(text);
-    if (isFilesChanged(frame)) {
-      for (const listener of listeners) listener.filesChanged?.(frame);
-    } else if (isTerminal(frame)) {
-      for (const listener of listeners) listener.terminal?.(frame);
-    } else if (isTranscript(frame)) {
-      for (const listener of listeners) listener.transcript?.(frame);
-    } else if (isEvent(frame)) {
-      for (const listener of listeners) listener.event?.(frame);
-    } else if (isAck(frame)) {
+    if (isAck(frame)) {
       const waiter = waiters.get(frame.id);
       waiters.delete(frame.id);
       waiter?.answered(frame);
-    } else if (isSystem(frame, 'server_hello')) {
-      delay = firstDelay;
-      announce({ kind: 'open' });
-    } else if (isSystem(frame, 'pong')) {
-      clearTimeout(probeTimer);
-      probeTimer = undefined;
-    } else if (isResync(frame)) {
-      for (const listener of listeners) listener.resync?.(frame.payload);
-    }
+    } else if (isServerFrame(frame, signals)) emitFrame(signals, frame.type, frame);
+    else if (isEvent(frame)) events.emit(frame);
   }
 
+  signals.server_hello.listen(() => {
+    delay = firstDelay;
+    announce({ kind: 'open' });
+  });
+  signals.pong.listen(() => {
+    clearTimeout(probeTimer);
+    probeTimer = undefined;
+  });
   connect();
 
   return {
     get connection() {
       return connection;
     },
-    listen(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    on: (type, listener) => signals[type].listen(listener),
+    onEvent: events.listen,
+    onConnection: connections.listen,
     request(type, payload) {
       if (!socket || connection.kind !== 'open') return Promise.reject(new ConnectionError('Not connected'));
       lastId += 1;
@@ -220,14 +194,30 @@ export function createSocket(options: SocketOptions): Socket {
   };
 }
 
-type SystemFrame = { type: string; payload: object };
+type FrameSignals = { readonly [T in FrameType]: Signal<ServerFrames[T]> };
+
+const createSignals = (): FrameSignals => ({
+  server_hello: createSignal(),
+  pong: createSignal(),
+  resync_required: createSignal(),
+  'event.fs.changed': createSignal(),
+  terminal_output: createSignal(),
+  terminal_exit: createSignal(),
+  terminal_resized: createSignal(),
+  'transcript.reset': createSignal(),
+  'transcript.ops': createSignal(),
+});
+
+function emitFrame<T extends FrameType>(signals: FrameSignals, type: T, frame: ServerFrames[T]): void {
+  signals[type].emit(frame);
+}
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-function isTranscript(frame: unknown): frame is TranscriptFrame {
-  return isSystem(frame, 'transcript.ops') || isSystem(frame, 'transcript.reset');
+function isServerFrame(frame: unknown, signals: FrameSignals): frame is ServerFrames[FrameType] {
+  return isObject(frame) && typeof frame['type'] === 'string' && Object.hasOwn(signals, frame['type']);
 }
 
 function isEvent(frame: unknown): frame is EventFrame {
@@ -239,14 +229,6 @@ function isEvent(frame: unknown): frame is EventFrame {
   );
 }
 
-function isFilesChanged(frame: unknown): frame is FilesChanged {
-  return isSystem(frame, 'event.fs.changed');
-}
-
-function isTerminal(frame: unknown): frame is TerminalFrame {
-  return isObject(frame) && typeof frame['terminal_id'] === 'string';
-}
-
 function isAck(frame: unknown): frame is Ack & { id: string } {
   return isObject(frame) && frame['type'] === 'ack' && typeof frame['id'] === 'string';
 }
@@ -254,12 +236,4 @@ function isAck(frame: unknown): frame is Ack & { id: string } {
 /** A successful ack has the payload that belongs to the type of its request. */
 function isSuccess<T extends RequestType>(_type: T, ack: Ack): ack is Ack & { payload: AckPayload<T> } {
   return ack.code === 0;
-}
-
-function isSystem(frame: unknown, type: string): frame is SystemFrame {
-  return isObject(frame) && frame['type'] === type;
-}
-
-function isResync(frame: unknown): frame is { payload: Resync } {
-  return isSystem(frame, 'resync_required') && isObject(frame.payload);
 }

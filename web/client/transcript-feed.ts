@@ -4,7 +4,7 @@ import { ApiError, ConnectionError } from './errors.ts';
 import { withOutput } from './live-output.ts';
 import type { Rest } from './rest.ts';
 import type { Socket } from './socket.ts';
-import { MAIN_AGENT, type Grade, type TranscriptState } from './types.ts';
+import { MAIN_AGENT, type Grade, type ServerFrames, type TranscriptState } from './types.ts';
 
 /** Delay before a failed request is retried while the connection stays open. */
 const RETRY_MS = 1000;
@@ -104,20 +104,22 @@ export function followTranscripts(
     }
   }
 
-  const stop = socket.listen({
-    connection(state) {
+  const apply = (frame: ServerFrames['transcript.reset' | 'transcript.ops']) => {
+    if (frame.session_id === id) feed.frame(frame.payload);
+  };
+  const stops = [
+    socket.onConnection((state) => {
       subscribed = false;
       if (state.kind === 'open') void connect();
-    },
-    transcript(frame) {
-      if (frame.session_id === id) feed.frame(frame.payload);
-    },
-    resync(resync) {
-      if (resync.session_id !== id) return;
+    }),
+    socket.on('transcript.reset', apply),
+    socket.on('transcript.ops', apply),
+    socket.on('resync_required', ({ payload }) => {
+      if (payload.session_id !== id) return;
       void feed.resync();
       listener.eventsMissed?.();
-    },
-  });
+    }),
+  ];
   if (socket.connection.kind === 'open') void connect();
 
   return {
@@ -141,7 +143,7 @@ export function followTranscripts(
     },
     close() {
       clearTimeout(retry);
-      stop();
+      for (const stop of stops) stop();
       feed.close();
       if (socket.connection.kind !== 'open') return;
       // The server drops the subscription with the connection, so a failed request can be ignored.

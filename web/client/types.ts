@@ -10,7 +10,7 @@ import type {
   VolatileFields,
   VolatileType,
 } from '#schema/events/catalogue.ts';
-import type { TranscriptBatch, TranscriptReset } from '#schema/rest/transcript-ops.ts';
+import type { ServerFrameType } from '#schema/frames/server-frames.ts';
 
 export type { ConfigObject as Config } from '#schema/config/config.ts';
 export type { ContentPart } from '#schema/rest/content.ts';
@@ -21,8 +21,7 @@ export type { FileEntry, GitStatus } from '#schema/rest/file-entry.ts';
 export type { FileLists } from '#schema/rest/file-list.ts';
 export type { FileHits } from '#schema/rest/file-search.ts';
 export type { GitDiff, GitStatusReply } from '#schema/rest/git.ts';
-/** Sent only to clients that watch files; not part of an event stream. */
-export type { FilesChanged } from '#schema/frames/files-changed.ts';
+export type { ServerFrames, TerminalFrame } from '#schema/frames/server-frames.ts';
 export type { ToolOutput } from '#schema/engine.ts';
 export type { Goal } from '#schema/events/modes.ts';
 export type { PermissionMode } from '#schema/scalars.ts';
@@ -34,8 +33,6 @@ export type { Prompt, SubmitPrompt } from '#schema/rest/prompt.ts';
 export type { AgentConfigRequest, Session, SessionStatus } from '#schema/rest/session.ts';
 export type { SessionTask } from '#schema/rest/task.ts';
 export type { Terminal } from '#schema/rest/terminal.ts';
-/** Sent only to clients attached to a terminal; not part of an event stream. */
-export type { TerminalFrame } from '#schema/rest/terminal.ts';
 export type {
   Frame,
   Interaction,
@@ -48,7 +45,7 @@ export type {
 export type { TranscriptOp, TranscriptOps } from '#schema/rest/transcript-ops.ts';
 export type { TranscriptState } from '#server/transcript/reducer/state.ts';
 export type { Grade } from '#schema/frames/transcripts.ts';
-export type { TranscriptBatch, TranscriptReset } from '#schema/rest/transcript-ops.ts';
+export type { TranscriptBatch } from '#schema/frames/transcript-updates.ts';
 export type { Upload } from '#schema/rest/upload.ts';
 export type { Workspace } from '#schema/rest/workspace.ts';
 
@@ -73,12 +70,8 @@ interface Frame<T extends string, Fields> {
   epoch?: string;
 }
 
-/** Sent to followers of a session's transcripts; not part of an event stream. */
-export interface TranscriptFrame {
-  type: 'transcript.reset' | 'transcript.ops';
-  session_id: string;
-  payload: TranscriptReset | TranscriptBatch;
-}
+/** Types of the frames that `Socket.on` delivers. The event `error` has the type of the system frame, which is not needed. */
+export type FrameType = Exclude<ServerFrameType, 'error'>;
 
 export type DurableFrame = { [T in DurableType]: Frame<T, DurableFields<T>> & { volatile?: undefined } }[DurableType];
 export type VolatileFrame = {

@@ -88,17 +88,17 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
     }
   }
 
-  const stop = socket.listen({
-    connection(state) {
+  const stops = [
+    socket.onConnection((state) => {
       if (state.kind === 'open') void read();
-    },
-    event(frame) {
+    }),
+    socket.onEvent((frame) => {
       if (frame.session_id !== id) return;
       meanwhile?.push(frame);
       if (session.value) session.value = applyToSession(session.value, frame);
       for (const listener of listeners) listener.event(frame);
-    },
-  });
+    }),
+  ];
   if (socket.connection.kind === 'open') void read();
 
   const feed = client.follow(id, {
@@ -158,7 +158,7 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
     },
     close() {
       closed = true;
-      stop();
+      for (const stop of stops) stop();
       feed.close();
       this.attachments.close();
     },

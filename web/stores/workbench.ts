@@ -68,7 +68,7 @@ export function createWorkbench(features: FeatureSet) {
 
   async function readLists() {
     const meanwhile: EventFrame[] = [];
-    const stop = socket.listen({ event: (frame) => void meanwhile.push(frame) });
+    const stop = socket.onEvent((frame) => void meanwhile.push(frame));
     try {
       const [page, known] = await Promise.all([rest.sessions({ page_size: PAGE_SIZE }), rest.workspaces()]);
       workspaces.value = known.items;
@@ -104,24 +104,22 @@ export function createWorkbench(features: FeatureSet) {
     else socket.probe();
   }
 
-  socket.listen({
-    connection(state) {
-      connection.value = state;
-      if (state.kind === 'open') void refresh();
-      // A refused upgrade looks like a lost connection; only a REST call detects a wrong token.
-      if (state.kind === 'waiting') rest.meta().catch(report);
-      if (state.kind === 'refused') unauthorized.value = true;
-    },
-    event(frame) {
-      elsewhere.value = changeElsewhere(frame) ?? elsewhere.value;
-      list.value = applyToList(list.value, frame);
-      if (frame.type === 'event.workspace.created' || frame.type === 'event.workspace.updated') {
-        const { workspace } = frame.payload;
-        workspaces.value = [...workspaces.value.filter((known) => known.id !== workspace.id), workspace];
-      } else if (frame.type === 'event.config.changed') {
-        readModels().catch(report);
-      }
-    },
+  socket.onConnection((state) => {
+    connection.value = state;
+    if (state.kind === 'open') void refresh();
+    // A refused upgrade looks like a lost connection; only a REST call detects a wrong token.
+    if (state.kind === 'waiting') rest.meta().catch(report);
+    if (state.kind === 'refused') unauthorized.value = true;
+  });
+  socket.onEvent((frame) => {
+    elsewhere.value = changeElsewhere(frame) ?? elsewhere.value;
+    list.value = applyToList(list.value, frame);
+    if (frame.type === 'event.workspace.created' || frame.type === 'event.workspace.updated') {
+      const { workspace } = frame.payload;
+      workspaces.value = [...workspaces.value.filter((known) => known.id !== workspace.id), workspace];
+    } else if (frame.type === 'event.config.changed') {
+      readModels().catch(report);
+    }
   });
 
   window.addEventListener('hashchange', () => {

@@ -1,4 +1,4 @@
-/** The event that watchers of files receive. */
+/** The frame that watchers of files receive. */
 import { z } from 'zod';
 import { count, isoTime, nonEmpty } from '../scalars.ts';
 
@@ -11,18 +11,21 @@ const changedPathSchema = z.object({
   etag: z.string().optional(),
 });
 
-/** Event for connections that watch a matching path; `seq` is independent of the session's stream. */
-export const filesChangedSchema = z.object({
-  type: z.literal('event.fs.changed'),
-  seq: z.int().min(1),
-  session_id: nonEmpty,
-  timestamp: isoTime,
-  volatile: z.literal(true),
-  payload: z.object({
-    changes: z.array(changedPathSchema),
-    coalesced_window_ms: count,
-    truncated: z.literal(true).optional(),
-    count: count.optional(),
+/** Sent to connections that watch a matching path; `seq` is independent of the session's stream. */
+export const filesChangedFrame = {
+  type: 'event.fs.changed',
+  summary: 'Files changed that the connection watches; its numbers are its own.',
+  schema: z.object({
+    type: z.literal('event.fs.changed'),
+    seq: z.int().min(1),
+    session_id: nonEmpty,
+    timestamp: isoTime,
+    volatile: z.literal(true),
+    payload: z.object({
+      changes: z.array(changedPathSchema),
+      coalesced_window_ms: count,
+      truncated: z.literal(true).optional(),
+      count: count.optional(),
+    }),
   }),
-});
-export type FilesChanged = z.infer<typeof filesChangedSchema>;
+} as const;

@@ -1,10 +1,9 @@
 /**
- * WebSocket frames other than events: requests of clients, acks, system frames. The gateway validates with these
- * schemas; `/asyncapi.json` and the web client's types are derived from them.
+ * WebSocket frames that clients send, and their acks. The gateway validates with these schemas; `/asyncapi.json` and the
+ * web client's types are derived from them.
  */
 import { z } from 'zod';
 import { abortFrame } from './prompts.ts';
-import { count, isoTime } from '../scalars.ts';
 import { clientHelloFrame, pingFrame, subscribeFrame, unsubscribeFrame } from './subscriptions.ts';
 import { subscribeV2Frame, unsubscribeV2Frame } from './transcripts.ts';
 import { watchAddFrame, watchRemoveFrame } from './watches.ts';
@@ -76,40 +75,3 @@ export function ackSchema({ ack, refusal }: Pick<RequestFrame, 'refusal'> & { ac
     }),
   ]);
 }
-
-export const serverHelloSchema = z.object({
-  type: z.literal('server_hello'),
-  timestamp: isoTime,
-  payload: z.object({
-    ws_connection_id: z.string(),
-    protocol_version: z.literal(2),
-    max_event_buffer_size: z.number().int().min(1),
-    capabilities: z.object({ event_batching: z.boolean(), compression: z.boolean() }),
-  }),
-});
-
-export const resyncReason = z.enum(['buffer_overflow', 'session_recreated', 'epoch_changed']);
-export type ResyncReason = z.infer<typeof resyncReason>;
-
-export const resyncRequiredSchema = z.object({
-  type: z.literal('resync_required'),
-  timestamp: isoTime,
-  payload: z.object({
-    session_id: z.string(),
-    reason: resyncReason,
-    current_seq: count,
-    epoch: z.string().optional(),
-  }),
-});
-
-export const errorFrameSchema = z.object({
-  type: z.literal('error'),
-  timestamp: isoTime,
-  payload: z.object({
-    code: z.number().int(),
-    msg: z.string(),
-    fatal: z.boolean(),
-    request_id: z.string().optional(),
-    details: z.unknown().optional(),
-  }),
-});

@@ -1,7 +1,7 @@
-/** Terminals of a session on the wire, and the frames that attached connections receive. */
+/** Terminals of a session on the wire. */
 import { z } from 'zod';
 import { isoTime, nonEmpty } from '../scalars.ts';
-import { screenSide, terminal } from '../frames/terminals.ts';
+import { screenSide } from '../frames/terminals.ts';
 
 export const terminalSchema = z.object({
   id: nonEmpty,
@@ -30,29 +30,3 @@ export const createTerminalSchema = z.object({
   rows: screenSide.default(24),
 });
 export type CreateTerminal = z.infer<typeof createTerminalSchema>;
-
-export const terminalOutputSchema = z.object({
-  type: z.literal('terminal_output'),
-  seq: z.number().int().min(1),
-  ...terminal,
-  timestamp: isoTime,
-  payload: z.object({ data: z.string() }),
-});
-
-export const terminalExitSchema = z.object({
-  type: z.literal('terminal_exit'),
-  ...terminal,
-  timestamp: isoTime,
-  payload: z.object({ exit_code: z.number().int().nullable() }),
-});
-
-export const terminalResizedSchema = z.object({
-  type: z.literal('terminal_resized'),
-  ...terminal,
-  timestamp: isoTime,
-  payload: z.object({ cols: screenSide, rows: screenSide }),
-});
-
-/** Frames that attached connections receive. */
-export type TerminalFrame =
-  z.infer<typeof terminalOutputSchema> | z.infer<typeof terminalExitSchema> | z.infer<typeof terminalResizedSchema>;

@@ -21,7 +21,7 @@ import {
 } from './transcript.ts';
 
 /** A complete state; equal to what a client builds from a page. */
-const snapshotSchema = z.object({
+export const snapshotSchema = z.object({
   items: z.array(itemSchema),
   tasks: z.array(taskSchema),
   interactions: z.array(interactionSchema).default([]),
@@ -81,22 +81,3 @@ export const transcriptOpsSchema = z.object({
   complete: z.boolean(),
 });
 export type TranscriptOps = z.infer<typeof transcriptOpsSchema>;
-
-/** Payload of the frame that sends a snapshot to subscribers. */
-export const transcriptResetSchema = z.object({
-  type: z.literal('transcript.reset'),
-  agent_id: z.string(),
-  snapshot: snapshotSchema,
-  has_more_older: z.boolean(),
-  /** Number of the last batch that the snapshot includes. */
-  seq: count.optional(),
-});
-export type TranscriptReset = z.infer<typeof transcriptResetSchema>;
-
-export const transcriptBatchSchema = z.object({
-  type: z.literal('transcript.ops'),
-  agent_id: z.string(),
-  ops: z.array(transcriptOpSchema),
-  seq: count.optional(),
-});
-export type TranscriptBatch = z.infer<typeof transcriptBatchSchema>;

@@ -21,7 +21,8 @@
  */
 import type { Grade } from '#schema/frames/transcripts.ts';
 import type { TranscriptPage } from '#schema/rest/transcript.ts';
-import type { TranscriptBatch, TranscriptOps, TranscriptReset } from '#schema/rest/transcript-ops.ts';
+import type { TranscriptBatch, TranscriptReset } from '#schema/frames/transcript-updates.ts';
+import type { TranscriptOps } from '#schema/rest/transcript-ops.ts';
 import { applyOps } from '../reducer/apply.ts';
 import { emptyTranscript, prependItems, type TranscriptState } from '../reducer/state.ts';
 

@@ -1,7 +1,8 @@
 /** Encodes transcript frames for clients, a single time per grade for all receivers. */
 import { frameText, type StreamPosition } from '#server/events/frame.ts';
 import type { Grade } from '#schema/frames/transcripts.ts';
-import type { TranscriptBatch, TranscriptOp, TranscriptReset } from '#schema/rest/transcript-ops.ts';
+import type { TranscriptBatch, TranscriptReset } from '#schema/frames/transcript-updates.ts';
+import type { TranscriptOp } from '#schema/rest/transcript-ops.ts';
 import { admits } from './grades.ts';
 
 /** Session, time and event stream position of a frame. */

@@ -1,7 +1,8 @@
 /** A client's copies of transcripts: handling of frames, and recovery of lost ones. */
 import { describe, expect, it, vi } from 'vitest';
 import type { TranscriptPage } from '#schema/rest/transcript.ts';
-import type { TranscriptBatch, TranscriptOp, TranscriptOps, TranscriptReset } from '#schema/rest/transcript-ops.ts';
+import type { TranscriptBatch, TranscriptReset } from '#schema/frames/transcript-updates.ts';
+import type { TranscriptOp, TranscriptOps } from '#schema/rest/transcript-ops.ts';
 import { createTranscriptFeed, type SubscribePayload } from '#server/transcript/client/feed.ts';
 import { until } from '#support/patience.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { createChangeWindow, type Change, type ChangeType } from '#server/watches/changes.ts';
 import type { Client } from '#server/events/frame-handler.ts';
 import { createLogger } from '#server/logging/log.ts';
-import { filesChangedSchema } from '#schema/frames/files-changed.ts';
+import { filesChangedFrame } from '#schema/frames/files-changed.ts';
 import type { ChangeBatch } from '#server/watches/tree-watcher.ts';
 import { createWatchedPaths } from '#server/watches/watched-paths.ts';
 import { createWatches } from '#server/watches/watches.ts';
@@ -27,7 +27,7 @@ function fakeClient() {
     onClose: (release) => void (isOpen ? releases.push(release) : queueMicrotask(release)),
     session: () => expect.unreachable(),
   };
-  const frames = () => sent.map((text) => filesChangedSchema.parse(JSON.parse(text)));
+  const frames = () => sent.map((text) => filesChangedFrame.schema.parse(JSON.parse(text)));
   const drain = async () => {
     take();
     await Promise.resolve();

@@ -332,7 +332,7 @@ describe('a followed session', () => {
 
 it('rejects requests of a broken connection, and reports the states of the connection', async () => {
   const states: string[] = [];
-  client.socket.listen({ connection: (state) => states.push(state.kind) });
+  client.socket.onConnection((state) => states.push(state.kind));
   await eventually(() => expect(client.socket.connection.kind).toBe('open'));
   const request = client.socket.request('unsubscribe', { session_ids: [] });
   await eventually(() => expect(received.at(-1)?.type).toBe('unsubscribe'));
@@ -343,7 +343,7 @@ it('rejects requests of a broken connection, and reports the states of the conne
 
 it('waits for another token when that of the connection was replaced', async () => {
   const states: string[] = [];
-  client.socket.listen({ connection: (state) => states.push(state.kind) });
+  client.socket.onConnection((state) => states.push(state.kind));
   await eventually(() => expect(client.socket.connection.kind).toBe('open'));
   const request = client.socket.request('unsubscribe', { session_ids: [] });
   await eventually(() => expect(received.at(-1)?.type).toBe('unsubscribe'));

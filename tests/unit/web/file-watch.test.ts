@@ -1,32 +1,22 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { Connection, Socket, SocketListener } from '../../../web/client/socket.ts';
+import type { Connection } from '../../../web/client/socket.ts';
 import { watchFiles } from '../../../web/features/workspace/watch.ts';
+import { createFakeSocket } from './fake-socket.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 function openWatch(connection: Connection = { kind: 'open' }) {
   const requests: string[] = [];
-  let listener: SocketListener | undefined;
-  const socket: Socket = {
-    connection,
-    listen(given) {
-      listener = given;
-      return () => (listener = undefined);
-    },
+  const { socket, send, report } = createFakeSocket((type) => {
+    requests.push(type);
     // The replies are not checked.
-    request: (type) => {
-      requests.push(type);
-      return Promise.resolve() as Promise<never>;
-    },
-    probe: () => undefined,
-    hold: () => undefined,
-    close: () => undefined,
-  };
+    return Promise.resolve() as Promise<never>;
+  }, connection);
   const told: (readonly string[] | undefined)[] = [];
   const stop = watchFiles({ socket }, 'session_1', (paths) => void told.push(paths));
   const change = (paths: string[], more: { truncated?: true; session_id?: string } = {}) =>
-    listener?.filesChanged?.({
+    send({
       type: 'event.fs.changed',
       seq: 1,
       session_id: more.session_id ?? 'session_1',
@@ -38,7 +28,7 @@ function openWatch(connection: Connection = { kind: 'open' }) {
         ...(more.truncated && { truncated: true, count: 501 }),
       },
     });
-  return { requests, told, stop, change, reconnect: () => listener?.connection?.({ kind: 'open' }) };
+  return { requests, told, stop, change, reconnect: () => report({ kind: 'open' }) };
 }
 
 it('reports a change immediately, then at most once a second', async () => {

@@ -1,23 +1,17 @@
 import { expect, it } from 'vitest';
 import { ApiError } from '../../../web/client/errors.ts';
-import type { Socket, SocketListener } from '../../../web/client/socket.ts';
 import type { TerminalFrame } from '../../../web/client/types.ts';
 import { followTerminal } from '../../../web/features/terminals/link.ts';
+import { createFakeSocket } from './fake-socket.ts';
 
 const ids = { session_id: 's1', terminal_id: 't1' };
 
 /** A terminal of the page on a fake server, whose replies the test triggers. */
 function setup({ isNew = false } = {}) {
   const asked: { type: string; payload: object; answer(error?: Error): Promise<void> }[] = [];
-  let listener: SocketListener = {};
-  const socket: Socket = {
-    connection: { kind: 'open' },
-    listen(given) {
-      listener = given;
-      return () => (listener = {});
-    },
-    request(type, payload) {
-      return new Promise((resolve, reject) => {
+  const { socket, send, report } = createFakeSocket(
+    (type, payload) =>
+      new Promise((resolve, reject) => {
         const answer = async (error?: Error) => {
           if (error) reject(error);
           // The link does not read the payload of an ack.
@@ -25,12 +19,8 @@ function setup({ isNew = false } = {}) {
           await new Promise((done) => setImmediate(done));
         };
         asked.push({ type, payload, answer });
-      });
-    },
-    probe: () => undefined,
-    hold: () => undefined,
-    close: () => undefined,
-  };
+      }),
+  );
   const screen: string[] = [];
   const undrawn: (() => void)[] = [];
   const told: unknown[] = [];
@@ -66,12 +56,12 @@ function setup({ isNew = false } = {}) {
       return next?.payload;
     },
     output: (seq: number, data = `${seq} `) =>
-      listener.terminal?.({ type: 'terminal_output', seq, ...ids, timestamp: '', payload: { data } }),
-    frame: (frame: TerminalFrame) => listener.terminal?.(frame),
+      send({ type: 'terminal_output', seq, ...ids, timestamp: '', payload: { data } }),
+    frame: send,
     draw: () => {
       for (const drawn of undrawn.splice(0)) drawn();
     },
-    line: (kind: 'open' | 'connecting') => listener.connection?.({ kind }),
+    line: (kind: 'open' | 'connecting') => report({ kind }),
     inputs: () => asked.filter(({ type }) => type === 'terminal_input').map(({ payload }) => payload),
   };
 }

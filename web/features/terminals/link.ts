@@ -130,22 +130,25 @@ export function followTerminal(
     if (screen.rows > 1) sendSize(screen.rows - 1);
   }
 
-  function receive(frame: TerminalFrame): void {
-    if (frame.terminal_id !== terminal_id || state === 'away') return;
-    if (frame.type === 'terminal_output') output(frame.seq, frame.payload.data);
-    else if (frame.type === 'terminal_exit') events.exited(frame.payload.exit_code);
-    // While resize requests of this client are pending, an earlier size must not override them.
-    else if (sizesAsked === 0) screen.resize(frame.payload.cols, frame.payload.rows);
-  }
+  const isOurs = (frame: TerminalFrame) => frame.terminal_id === terminal_id && state !== 'away';
 
-  const stop = socket.listen({
-    connection({ kind }) {
+  const stops = [
+    socket.onConnection(({ kind }) => {
       waiting = false;
       if (kind === 'open') void attach();
       else state = 'away';
-    },
-    terminal: receive,
-  });
+    }),
+    socket.on('terminal_output', (frame) => {
+      if (isOurs(frame)) output(frame.seq, frame.payload.data);
+    }),
+    socket.on('terminal_exit', (frame) => {
+      if (isOurs(frame)) events.exited(frame.payload.exit_code);
+    }),
+    socket.on('terminal_resized', (frame) => {
+      // While resize requests of this client are pending, an earlier size must not override them.
+      if (isOurs(frame) && sizesAsked === 0) screen.resize(frame.payload.cols, frame.payload.rows);
+    }),
+  ];
   if (socket.connection.kind === 'open') void attach();
 
   return {
@@ -154,7 +157,7 @@ export function followTerminal(
     resized: () => sendSize(),
     close() {
       over = true;
-      stop();
+      for (const stop of stops) stop();
       if (socket.connection.kind === 'open') socket.request('terminal_detach', ids).catch(() => undefined);
     },
   };

@@ -41,20 +41,20 @@ export function watchFiles(
       () => tell(undefined),
       () => undefined,
     );
-  const stop = socket.listen({
-    connection(state) {
+  const stops = [
+    socket.onConnection((state) => {
       if (state.kind === 'open') void arm();
-    },
-    filesChanged(frame) {
+    }),
+    socket.on('event.fs.changed', (frame) => {
       if (frame.session_id !== sessionId) return;
       const { changes, truncated } = frame.payload;
       tell(truncated ? undefined : changes.map(({ path }) => path));
-    },
-  });
+    }),
+  ];
   if (socket.connection.kind === 'open') void arm();
   return () => {
     ended = true;
-    stop();
+    for (const stop of stops) stop();
     clearTimeout(pause);
     if (socket.connection.kind === 'open') socket.request('watch_fs_remove', watched).catch(() => undefined);
   };

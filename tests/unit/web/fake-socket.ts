@@ -1,0 +1,36 @@
+/** A socket without a server: the test answers its requests and sends its frames. */
+import type { Connection, Socket } from '../../../web/client/socket.ts';
+import { createSignal } from '../../../web/client/signal.ts';
+import type { FrameType, ServerFrames } from '../../../web/client/types.ts';
+
+export interface FakeSocket {
+  socket: Socket;
+  /** Delivers a frame to the listeners of its type. */
+  send<T extends FrameType>(frame: ServerFrames[T] & { type: T }): void;
+  /** Reports a state of the connection to its listeners. */
+  report(connection: Connection): void;
+}
+
+export function createFakeSocket(request: Socket['request'], connection: Connection = { kind: 'open' }): FakeSocket {
+  const frames = createSignal<ServerFrames[FrameType]>();
+  const connections = createSignal<Connection>();
+  const isOfType = <T extends FrameType>(frame: ServerFrames[FrameType], type: T): frame is ServerFrames[T] =>
+    frame.type === type;
+  return {
+    socket: {
+      connection,
+      on: (type, listener) =>
+        frames.listen((frame) => {
+          if (isOfType(frame, type)) listener(frame);
+        }),
+      onEvent: () => () => undefined,
+      onConnection: connections.listen,
+      request,
+      probe: () => undefined,
+      hold: () => undefined,
+      close: () => undefined,
+    },
+    send: frames.emit,
+    report: connections.emit,
+  };
+}
