@@ -1,4 +1,5 @@
 /** An agent's transcript as the mapper maintains it: the reduced state, and what is needed to number new items. */
+import type { CutPoint } from '#server/journal/cut-points.ts';
 import type { UsageState } from '#server/journal/projections/usage.ts';
 import type { Attachment, EventRecord } from '#server/journal/records.ts';
 import type { Stored } from '#server/journal/texts.ts';
@@ -30,12 +31,7 @@ export interface Entered {
   text?: string | object;
 }
 
-/** A message at which an undo may cut. */
-export interface CutPoint {
-  /** The index in the agent's context. */
-  index: number;
-  /** Number of the first record of its part of the transcript. */
-  at: number;
+export interface TranscriptCutPoint extends CutPoint {
   /** Checkpoints of the features (`TranscriptUndo`), in their order; only of a message that opened a turn. */
   saved?: readonly unknown[];
 }
@@ -55,7 +51,7 @@ export interface AgentTranscript {
   records: number;
   readonly madeAt: Map<string, number>;
   /** In the order of the context. */
-  cutPoints: CutPoint[];
+  cutPoints: TranscriptCutPoint[];
   /** Set between the splice of an undo and its end. */
   undoing: { start: number; tokens: number } | undefined;
   /** Texts of notifications of background tasks, by task, until they enter. */

@@ -2,10 +2,8 @@
  * Removes undone items from the timeline. An undo cuts at a message: items recorded from there on are removed, and a
  * turn that contains the cut retains its earlier steps.
  */
-import { isUndoAnchor } from '#server/journal/projections/context.ts';
+import { cutFrom, cutPointsOf } from '#server/journal/cut-points.ts';
 import type { EventRecord } from '#server/journal/records.ts';
-import type { Stored } from '#server/journal/texts.ts';
-import type { ContextMessage } from '#schema/engine.ts';
 import { agentMeta, markerOp, openTurn, turnUsage, type AgentTranscript } from '../agent-transcript.ts';
 import { itemId, type StoredItem, type StoredOp, type StoredStep, type StoredTurn } from '../reducer/state.ts';
 import type { RecordMappers, TranscriptUndo } from '../transcript-rows.ts';
@@ -50,18 +48,12 @@ function spliced(
   else {
     const turn = x?.enters === 'turn' ? openTurn(agent) : undefined;
     const at = turn ? numberOf(agent, turn.turnId) : agent.records;
-    messages.forEach((message, index) => {
-      const place = { index: start + index, at };
-      if (isUndoAnchor(message))
-        agent.cutPoints.push({ ...place, saved: parts.map((part) => part.checkpoint(agent.state)) });
-      else if (isOwned(message)) agent.cutPoints.push(place);
-    });
+    for (const { isAnchor, ...point } of cutPointsOf(messages, start, at)) {
+      agent.cutPoints.push(isAnchor ? { ...point, saved: parts.map((part) => part.checkpoint(agent.state)) } : point);
+    }
   }
   return [];
 }
-
-const isOwned = ({ origin }: Stored<ContextMessage>) =>
-  (origin?.kind === 'injection' || origin?.kind === 'hook_result') && origin.ownerPromptId !== undefined;
 
 function forgetCuts(agent: AgentTranscript): StoredOp[] {
   agent.cutPoints = [];
@@ -76,11 +68,10 @@ function undone(
   t: number,
   parts: readonly TranscriptUndo[],
 ): StoredOp[] {
-  const { undoing, cutPoints } = agent;
+  const { undoing } = agent;
   agent.undoing = undefined;
-  const removed = undoing ? cutPoints.filter(({ index }) => index >= undoing.start) : [];
-  const cut = Math.min(...removed.map(({ at }) => at));
-  agent.cutPoints = cutPoints.slice(0, cutPoints.length - removed.length);
+  const { kept, removed, cut } = cutFrom(agent.cutPoints, undoing?.start ?? Infinity);
+  agent.cutPoints = kept;
   agent.entered = agent.entered
     .filter(({ at }) => at < cut)
     .map(({ takenAt, ...one }) => (takenAt === undefined || takenAt >= cut ? one : { ...one, takenAt }));

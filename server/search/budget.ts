@@ -1,0 +1,64 @@
+/** Limits of one query. They are checked between its windows; then also aborts and other requests of the thread arrive. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Incomplete } from '#schema/rest/search.ts';
+
+export interface BudgetLimits {
+  milliseconds: number;
+  candidates: { terms: number; literal: number };
+  /** Documents read for a term. */
+  postings: number;
+  /** UTF-16 units of texts that are compared. */
+  textUnits: number;
+}
+
+export const budgetLimits: BudgetLimits = {
+  milliseconds: 500,
+  candidates: { terms: 100_000, literal: 10_000 },
+  postings: 250_000,
+  textUnits: 16_000_000,
+};
+
+export interface Budget {
+  candidates: number;
+  postings: number;
+  textUnits: number;
+  /** The limit that was reached first, if one was. */
+  readonly incomplete: Incomplete | undefined;
+  /** Whether another window may be read. */
+  mayRead(): Promise<boolean>;
+  /** Whether more of the found texts may be compared. */
+  mayCompare(): Promise<boolean>;
+}
+
+/** Starts the budget of a query; its checks reject with what `checkAborted` throws. */
+export function startBudget(mode: 'terms' | 'literal', limits: BudgetLimits, checkAborted: () => void): Budget {
+  const end = performance.now() + limits.milliseconds;
+  let incomplete: Incomplete | undefined;
+
+  const outOfTime = () => (budget.textUnits >= limits.textUnits || performance.now() >= end ? 'deadline' : undefined);
+
+  function exceeded(): Incomplete | undefined {
+    if (budget.candidates >= limits.candidates[mode]) return 'candidate_cap';
+    return budget.postings >= limits.postings ? 'postings_budget' : outOfTime();
+  }
+
+  async function check(limit: () => Incomplete | undefined): Promise<boolean> {
+    await nextTurn();
+    checkAborted();
+    const reached = limit();
+    incomplete ??= reached;
+    return reached === undefined;
+  }
+
+  const budget: Budget = {
+    candidates: 0,
+    postings: 0,
+    textUnits: 0,
+    get incomplete() {
+      return incomplete;
+    },
+    mayRead: () => check(exceeded),
+    mayCompare: () => check(outOfTime),
+  };
+  return budget;
+}

@@ -1,0 +1,146 @@
+/**
+ * Projection of a journal to the documents of search: the prompts of users, the texts of models, the session's title.
+ * Its state is stored with the session's documents, so a session is indexed on from where its last indexing ended.
+ */
+import { z } from 'zod';
+import { cutFrom, cutPointsOf } from '#server/journal/cut-points.ts';
+import { isUndoAnchor } from '#server/journal/projections/context.ts';
+import type { EventRecord, InternalRecord, JournalRecord } from '#server/journal/records.ts';
+import type { Stored, Text } from '#server/journal/texts.ts';
+import type { ContextMessage } from '#schema/engine.ts';
+import { count } from '#schema/scalars.ts';
+
+const agentState = z.object({
+  /** Number of records so far. */
+  records: count,
+  /** Messages at which an undo may cut, since the last compaction. */
+  cuts: z.array(z.object({ index: count, at: count })),
+  /** The newest turn, with the number of the record that started it. */
+  turn: z.object({ ordinal: count, at: count, isOpen: z.boolean() }).optional(),
+  /** Context index from which an undo removed messages, until its end is recorded. */
+  undoingFrom: count.optional(),
+});
+type AgentState = z.infer<typeof agentState>;
+
+/** Agents by id. */
+export type SearchFold = Map<string, AgentState>;
+
+const storedFold = z.array(z.tuple([z.string(), agentState]));
+
+export const foldText = (fold: SearchFold): string => JSON.stringify([...fold]);
+
+/** Throws if the text is not of a fold. */
+export const parseFold = (text: string): SearchFold => new Map(storedFold.parse(JSON.parse(text)));
+
+export type DocumentRole = 'user' | 'assistant' | 'title';
+
+export interface SearchDocument {
+  /** Unique in the session. */
+  key: string;
+  /** `""` for a title. */
+  agentId: string;
+  role: DocumentRole;
+  /** Milliseconds since the epoch. */
+  time: number;
+  /** Absent for a title, and for a prompt outside of a turn. */
+  turn?: number | undefined;
+  /** Only of an assistant's text. */
+  step?: number;
+  /** Number of the agent's record: an undo removes those from its cut on. */
+  record: number;
+  /** Its parts, joined without a separator; long ones are in files. */
+  text: readonly Text[];
+}
+
+export type SearchChange =
+  | { kind: 'put'; document: SearchDocument }
+  | { kind: 'removeTitle' }
+  | { kind: 'removeFrom'; agentId: string; record: number };
+
+const TITLE_KEY = 'title';
+
+const titleChange = (title: string, time: number): SearchChange =>
+  title.trim() === ''
+    ? { kind: 'removeTitle' }
+    : { kind: 'put', document: { key: TITLE_KEY, agentId: '', role: 'title', time, record: 0, text: [title] } };
+
+/** What the user typed: of a slash command its line, else the text of the message. */
+function typedText({ origin, content }: Stored<ContextMessage>): readonly Text[] {
+  if (origin?.kind === 'skill_activation') return [`/${origin.skillName} ${origin.skillArgs ?? ''}`];
+  if (origin?.kind === 'plugin_command') return [`/${origin.commandName} ${origin.commandArgs ?? ''}`];
+  return content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+}
+
+function splice(
+  agent: AgentState,
+  record: EventRecord<'context.spliced'>,
+  { number, time }: { number: number; time: number },
+): SearchChange[] {
+  const { agent: agentId, start, messages, x } = record;
+  if (x?.cause === 'undo') agent.undoingFrom = start;
+  else if (x?.cause === 'compaction') agent.cuts = [];
+  else {
+    const opensTurn = x?.enters === 'turn' && agent.turn?.isOpen === true;
+    const at = opensTurn && agent.turn ? agent.turn.at : number;
+    for (const { index } of cutPointsOf(messages, start, at)) agent.cuts.push({ index, at });
+    if (x?.cause === 'copy' || x?.copyOf !== undefined) return [];
+    return messages.flatMap((message, part): SearchChange[] => {
+      if (!isUndoAnchor(message)) return [];
+      const key = `${agentId}.${number}.${part}`;
+      const turn = agent.turn?.ordinal;
+      const text = typedText(message);
+      return [{ kind: 'put', document: { key, agentId, role: 'user', time, turn, record: number, text } }];
+    });
+  }
+  return [];
+}
+
+function response(
+  { agent: agentId, turnId, step, parts }: InternalRecord<'step.response'>,
+  { number, time }: { number: number; time: number },
+): SearchChange[] {
+  return parts.flatMap((part, index): SearchChange[] => {
+    if (part.type !== 'text') return [];
+    const key = `${agentId}.${number}.${index}`;
+    const document = { key, agentId, role: 'assistant', time, turn: turnId, step, record: number } as const;
+    return [{ kind: 'put', document: { ...document, text: [part.text] } }];
+  });
+}
+
+function undone(agent: AgentState, agentId: string): SearchChange[] {
+  const { kept, cut } = cutFrom(agent.cuts, agent.undoingFrom ?? Infinity);
+  agent.cuts = kept;
+  agent.undoingFrom = undefined;
+  return Number.isFinite(cut) ? [{ kind: 'removeFrom', agentId, record: cut }] : [];
+}
+
+/** Applies one record to the state; returns the changes of the documents, in order. */
+export function applySearchRecord(fold: SearchFold, record: JournalRecord, time: number): SearchChange[] {
+  const agent = fold.get(record.agent) ?? { records: 0, cuts: [] };
+  fold.set(record.agent, agent);
+  agent.records += 1;
+  const place = { number: agent.records, time };
+  switch (record.type) {
+    case 'event.session.created':
+      return [titleChange(record.session.title, time)];
+    case 'session.meta.updated':
+      return record.title === undefined ? [] : [titleChange(record.title, time)];
+    case 'turn.started':
+      agent.turn = { ordinal: record.turnId, at: place.number, isOpen: true };
+      return [];
+    case 'turn.ended':
+      if (agent.turn?.ordinal === record.turnId) agent.turn.isOpen = false;
+      return [];
+    case 'context.spliced':
+      return splice(agent, record, place);
+    case 'step.response':
+      return response(record, place);
+    case 'context.undone':
+      return undone(agent, record.agent);
+    case 'context.cleared':
+      agent.cuts = [];
+      return [];
+    default:
+      return [];
+  }
+}

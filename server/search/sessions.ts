@@ -1,0 +1,80 @@
+/** The index's rows of sessions. */
+import { z } from 'zod';
+import type { Connection } from '#server/storage/index-db.ts';
+import type { JournalSource } from './index-journal.ts';
+import { removeSome } from './write-documents.ts';
+
+/** Documents that are removed in one transaction. */
+const REMOVED_AT_ONCE = 64;
+
+export interface IndexedSession {
+  number: number;
+  epoch: string;
+  /** Bytes of its journal that are indexed. */
+  length: number;
+  /** The projection's state at that place. */
+  fold: string;
+}
+
+const sessionRow = z.object({ number: z.number(), epoch: z.string(), length: z.number(), fold: z.string() });
+
+/** Returns the session's row; creates it for a session that is not indexed yet. */
+export function readSession({ all, run }: Connection, source: JournalSource, epoch: string): IndexedSession {
+  const { id, workspaceId, archived } = source;
+  run(
+    `INSERT INTO sessions (id, workspace_id, archived, epoch, length, fold, documents)
+     VALUES (@id, @workspaceId, @archived, @epoch, 0, '[]', 0) ON CONFLICT (id) DO NOTHING`,
+    { id, workspaceId, archived: Number(archived), epoch },
+  );
+  const [row] = z
+    .tuple([sessionRow])
+    .parse(all('SELECT number, epoch, length, fold FROM sessions WHERE id = @id', { id }));
+  return row;
+}
+
+/** `length` of a session whose documents are being removed: no server indexes it before that has ended. */
+const RESETTING = -1;
+
+export const isBeingReset = ({ length }: IndexedSession): boolean => length === RESETTING;
+
+/** Removes all documents of a session, in several transactions, so that its journal is indexed anew. */
+export function resetSession(connection: Connection, number: number, epoch: string): void {
+  const { run } = connection;
+  run(`UPDATE sessions SET length = ${RESETTING}, fold = '[]', epoch = @epoch WHERE number = @number`, {
+    number,
+    epoch,
+  });
+  removeDocuments(connection, number);
+  run(`UPDATE sessions SET length = 0 WHERE number = @number AND length = ${RESETTING}`, { number });
+}
+
+/** Another server may end the reset first, and then add documents. */
+function removeDocuments(connection: Connection, number: number): void {
+  const sql = `SELECT 1 FROM sessions WHERE number = @number AND length = ${RESETTING}`;
+  for (let more = true; more;) {
+    connection.transaction(() => {
+      const isResetting = connection.all(sql, { number }).length > 0;
+      more = isResetting && removeSome(connection, number, REMOVED_AT_ONCE);
+    });
+  }
+}
+
+/** Sets whether hits of the session are shown; does nothing for a session that is not indexed. */
+export function setArchived({ run }: Connection, id: string, archived: boolean): void {
+  run('UPDATE sessions SET archived = @archived WHERE id = @id AND archived <> @archived', {
+    id,
+    archived: Number(archived),
+  });
+}
+
+const numberRows = z.array(z.object({ number: z.number() }));
+
+/** Removes a session whose folder was removed. */
+export function removeSession(connection: Connection, id: string): void {
+  const rows = numberRows.parse(connection.all('SELECT number FROM sessions WHERE id = @id', { id }));
+  for (const { number } of rows) {
+    connection.run(`UPDATE sessions SET length = ${RESETTING} WHERE number = @number`, { number });
+    removeDocuments(connection, number);
+    connection.run(`DELETE FROM sessions WHERE number = @number AND length = ${RESETTING}`, { number });
+  }
+}

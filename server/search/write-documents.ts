@@ -1,0 +1,102 @@
+/** Writes the documents of a session into the index's tables. */
+import { z } from 'zod';
+import type { Connection } from '#server/storage/index-db.ts';
+import type { DocumentRole } from './search-rows.ts';
+import { normalized, termsOf } from './words.ts';
+
+/** UTF-16 units of a text that are indexed. */
+const INDEXED_UNITS = 20_000;
+/** The number of the first document; there is room for older ones below it. */
+const FIRST_NUMBER = 2 ** 40;
+
+/** A document whose text is read. */
+export interface IndexedDocument {
+  key: string;
+  agentId: string;
+  role: DocumentRole;
+  time: number;
+  turn?: number | undefined;
+  step?: number | undefined;
+  record: number;
+  text: string;
+}
+
+const numberRow = z.tuple([z.object({ number: z.number().nullable() })]);
+const numberRows = z.array(z.object({ number: z.number() }));
+
+/** Returns the text as it is indexed; empty for a text without content. */
+export function indexedText(text: string): string {
+  const trimmed = text.trim();
+  if (trimmed.length <= INDEXED_UNITS) return trimmed;
+  const last = trimmed.charCodeAt(INDEXED_UNITS - 1);
+  return trimmed.slice(0, last >= 0xd8_00 && last <= 0xdb_ff ? INDEXED_UNITS - 1 : INDEXED_UNITS);
+}
+
+/** The columns of `words`: terms with one occurrence, with two or three, with four and more. */
+function termColumns(terms: readonly string[]): { once: string; few: string; many: string } {
+  const counts = new Map<string, number>();
+  for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
+  const columns = { once: [] as string[], few: [] as string[], many: [] as string[] };
+  for (const [term, count] of counts) columns[count === 1 ? 'once' : count < 4 ? 'few' : 'many'].push(term);
+  return { once: columns.once.join(' '), few: columns.few.join(' '), many: columns.many.join(' ') };
+}
+
+/**
+ * Returns the number of the first of `count` new documents. Numbers follow recency, because queries read from the
+ * highest number down: `newest` documents are numbered above all others, those of a first fill below them.
+ */
+export function firstNumber({ all }: Connection, count: number, newest: boolean): number {
+  const sql = newest
+    ? 'SELECT max(number) + 1 AS number FROM documents'
+    : `SELECT min(number) - ${Number(count)} AS number FROM documents`;
+  const [{ number }] = numberRow.parse(all(sql));
+  return number ?? FIRST_NUMBER;
+}
+
+/** Adds a document under an unused number; its text is that of `indexedText`. */
+export function addDocument({ run }: Connection, number: number, session: number, document: IndexedDocument): void {
+  const { key, agentId, role, time, turn = null, step = null, record, text } = document;
+  const comparable = normalized(text);
+  const terms = termsOf(comparable);
+  run(`INSERT INTO documents VALUES (@number, @session, @key, @agent, @record, @role, @time, @turn, @step, @terms)`, {
+    number,
+    session,
+    key,
+    agent: agentId,
+    record,
+    role,
+    time,
+    turn,
+    step,
+    terms: terms.length,
+  });
+  run('INSERT INTO texts VALUES (@number, @text)', { number, text });
+  run('INSERT INTO words (rowid, once, few, many) VALUES (@number, @once, @few, @many)', {
+    number,
+    ...termColumns(terms),
+  });
+  run('INSERT INTO trigrams (rowid, text) VALUES (@number, @comparable)', { number, comparable });
+}
+
+function removeNumbers({ run }: Connection, rows: unknown[]): void {
+  for (const { number } of numberRows.parse(rows)) {
+    run('DELETE FROM words WHERE rowid = @number', { number });
+    run('DELETE FROM trigrams WHERE rowid = @number', { number });
+    run('DELETE FROM texts WHERE number = @number', { number });
+    run('DELETE FROM documents WHERE number = @number', { number });
+  }
+}
+
+/** Removes the documents of an agent that were recorded at or after a number. */
+export function removeFrom(connection: Connection, session: number, agent: string, record: number): void {
+  const sql = 'SELECT number FROM documents WHERE session = @session AND agent = @agent AND record >= @record';
+  removeNumbers(connection, connection.all(sql, { session, agent, record }));
+}
+
+/** Removes at most `limit` documents of a session; returns whether some are left. */
+export function removeSome(connection: Connection, session: number, limit: number): boolean {
+  const sql = 'SELECT number FROM documents WHERE session = @session LIMIT @limit';
+  const rows = connection.all(sql, { session, limit });
+  removeNumbers(connection, rows);
+  return rows.length === limit;
+}

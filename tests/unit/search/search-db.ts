@@ -1,0 +1,39 @@
+/** A search index in a temporary home, and its content in a form that tests compare. */
+import { z } from 'zod';
+import { createLogger } from '#server/logging/log.ts';
+import { createIndexDb, type Connection, type IndexDb } from '#server/storage/index-db.ts';
+import { searchSchema } from '#server/search/tables.ts';
+
+export interface SearchDb {
+  db: IndexDb;
+  connection: Connection;
+}
+
+export function openSearchDb(home: string): SearchDb {
+  const db = createIndexDb({ home, schema: searchSchema, log: createLogger('silent') });
+  return { db, connection: db.run((connection) => connection) };
+}
+
+const documentRows = z.array(
+  z.object({
+    key: z.string(),
+    agent: z.string(),
+    role: z.string(),
+    time: z.number(),
+    turn: z.number().nullable(),
+    step: z.number().nullable(),
+    terms: z.number(),
+    text: z.string(),
+  }),
+);
+
+/** All documents of a session, by key. */
+export function documentsOf({ all }: Connection, id: string) {
+  return documentRows.parse(
+    all(
+      `SELECT d.key, d.agent, d.role, d.time, d.turn, d.step, d.terms, t.text FROM documents d
+       JOIN texts t ON t.number = d.number JOIN sessions s ON s.number = d.session WHERE s.id = @id ORDER BY d.key`,
+      { id },
+    ),
+  );
+}
