@@ -9,6 +9,8 @@ export interface BudgetLimits {
   postings: number;
   /** UTF-16 units of texts that are compared. */
   textUnits: number;
+  /** Documents of the first window: a query may exceed a limit by one window. */
+  firstWindow: number;
 }
 
 export const budgetLimits: BudgetLimits = {
@@ -16,12 +18,14 @@ export const budgetLimits: BudgetLimits = {
   candidates: { terms: 100_000, literal: 10_000 },
   postings: 250_000,
   textUnits: 16_000_000,
+  firstWindow: 20_000,
 };
 
 export interface Budget {
   candidates: number;
   postings: number;
   textUnits: number;
+  readonly firstWindow: number;
   /** The limit that was reached first, if one was. */
   readonly incomplete: Incomplete | undefined;
   /** Whether another window may be read. */
@@ -54,6 +58,7 @@ export function startBudget(mode: 'terms' | 'literal', limits: BudgetLimits, che
     candidates: 0,
     postings: 0,
     textUnits: 0,
+    firstWindow: limits.firstWindow,
     get incomplete() {
       return incomplete;
     },

@@ -41,7 +41,7 @@ interface Portion {
 
 /**
  * Indexes the complete lines up to byte `length` of the journal. A journal with another epoch, or a shorter one, is
- * indexed anew. Rejects with `internal.error` for a damaged line, with errors of the file system and of SQLite.
+ * indexed from its start. Rejects with `internal.error` for a damaged line, with errors of the file system and of SQLite.
  */
 export async function indexJournal(
   connection: Connection,

@@ -28,11 +28,10 @@ interface Selection {
   match: string;
 }
 
-/** Trigrams with a NUL cannot be part of an FTS expression. */
 function trigramsOf(text: string): string[] {
   const characters = [...text];
   const trigrams = characters.slice(2).map((_, index) => characters.slice(index, index + 3).join(''));
-  const distinct = [...new Set(trigrams)].filter((trigram) => !trigram.includes('\0'));
+  const distinct = [...new Set(trigrams)];
   const step = Math.max(1, Math.ceil(distinct.length / MAX_TRIGRAMS));
   return distinct.filter((_, index) => index % step === 0);
 }
@@ -73,7 +72,7 @@ async function selected(
     WHERE ${table} MATCH @match AND ${table}.rowid BETWEEN @low AND @high AND ${FILTERS}`;
   const parameters = { ...filterParameters(query.filters), match };
   const candidates: Match[] = [];
-  const windows = windowsOf(connection, query.filters.sessionId);
+  const windows = windowsOf(connection, query.filters.sessionId, budget.firstWindow);
   for (let next = windows.next(); !next.done && (await budget.mayRead());) {
     const { low, high } = next.value;
     const rows = candidateRows.parse(connection.all(sql, { ...parameters, low, high }));

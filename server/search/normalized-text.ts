@@ -6,7 +6,7 @@ import { normalized } from './words.ts';
  * Hangul letters with the syllable before them.
  */
 const CLUSTERS =
-  /[\uac00-\ud7a3]?[\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7fb\u3131-\u318e\uffa0-\uffdc]+\p{M}*|\P{M}[\p{M}\uff9e\uff9f]*|\p{M}+/gsu;
+  /[\uac00-\ud7a3]?[\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7fb\u3131-\u318e\uffa0-\uffdc]+[\p{M}\uff9e\uff9f]*|\P{M}[\p{M}\uff9e\uff9f]*|[\p{M}\uff9e\uff9f]+/gsu;
 
 export interface Range {
   start: number;

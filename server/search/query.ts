@@ -1,4 +1,4 @@
-/** What a client searches for, checked and in the form in which it is compared with documents. */
+/** A client's query, checked and in the form in which it is compared with documents. */
 import { invalidField } from '#server/errors/service-error.ts';
 import type { SearchRequest } from '#schema/rest/search.ts';
 import { normalized, queryTermsOf } from './words.ts';

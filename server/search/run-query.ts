@@ -12,7 +12,7 @@ export interface MatchPage {
   matches: Match[];
   hasMore: boolean;
   incomplete?: Incomplete | undefined;
-  /** Those of the first page; later pages score with them too. */
+  /** The first page's; later pages score with them too. */
   frequencies: Frequencies;
 }
 
@@ -20,7 +20,7 @@ export interface PageRequest {
   query: Query;
   size: number;
   after?: Place | undefined;
-  /** Of the first page; absent for the first page itself. */
+  /** The first page's; absent for the first page itself. */
   frequencies?: Frequencies | undefined;
   limits: BudgetLimits;
   /** Throws to end the query, when its client has gone. */
@@ -38,8 +38,10 @@ export async function findPage(connection: Connection, request: PageRequest): Pr
   if (query.mode === 'literal') matches = await findLiteral(connection, { query, after, wanted: size + 1, budget });
   else if (query.terms.length > 0) {
     frequencies = request.frequencies ?? (await frequenciesOf(connection, query.terms, budget));
+    // A term that no document has ends a search for all terms.
+    const isHopeless = query.op === 'AND' && frequencies.counts.includes(0);
     const matchesIn = termMatches(connection, { query, after, frequencies, limit: size + 1 });
-    matches = await collect(connection, { query, wanted: size + 1, budget, matchesIn });
+    if (!isHopeless) matches = await collect(connection, { query, wanted: size + 1, budget, matchesIn });
   }
   return {
     matches: matches.slice(0, size),
@@ -59,7 +61,7 @@ interface Collecting {
 /** The first matches of all windows. */
 async function collect(connection: Connection, { query, wanted, budget, matchesIn }: Collecting): Promise<Match[]> {
   const order = orderOf(query);
-  const windows = windowsOf(connection, query.filters.sessionId);
+  const windows = windowsOf(connection, query.filters.sessionId, budget.firstWindow);
   let first: Match[] = [];
   for (let next = windows.next(); !next.done && (await budget.mayRead());) {
     const { low, high } = next.value;

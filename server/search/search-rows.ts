@@ -64,7 +64,7 @@ const titleChange = (title: string, time: number): SearchChange =>
     ? { kind: 'removeTitle' }
     : { kind: 'put', document: { key: TITLE_KEY, agentId: '', role: 'title', time, record: 0, text: [title] } };
 
-/** What the user typed: of a slash command its line, else the text of the message. */
+/** The text that the user typed: the line of a slash command, else the text of the message. */
 function typedText({ origin, content }: Stored<ContextMessage>): readonly Text[] {
   if (origin?.kind === 'skill_activation') return [`/${origin.skillName} ${origin.skillArgs ?? ''}`];
   if (origin?.kind === 'plugin_command') return [`/${origin.commandName} ${origin.commandArgs ?? ''}`];

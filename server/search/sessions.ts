@@ -37,7 +37,7 @@ const RESETTING = -1;
 
 export const isBeingReset = ({ length }: IndexedSession): boolean => length === RESETTING;
 
-/** Removes all documents of a session, in several transactions, so that its journal is indexed anew. */
+/** Removes all documents of a session, in several transactions, so that its journal is indexed from its start. */
 export function resetSession(connection: Connection, number: number, epoch: string): void {
   const { run } = connection;
   run(`UPDATE sessions SET length = ${RESETTING}, fold = '[]', epoch = @epoch WHERE number = @number`, {
@@ -48,15 +48,20 @@ export function resetSession(connection: Connection, number: number, epoch: stri
   run(`UPDATE sessions SET length = 0 WHERE number = @number AND length = ${RESETTING}`, { number });
 }
 
-/** Another server may end the reset first, and then add documents. */
 function removeDocuments(connection: Connection, number: number): void {
+  let isMore = true;
+  while (isMore) isMore = removePart(connection, number);
+}
+
+/** Returns whether documents are left. Another server may end the reset first, and then add documents. */
+function removePart({ all, run, transaction }: Connection, number: number): boolean {
   const sql = `SELECT 1 FROM sessions WHERE number = @number AND length = ${RESETTING}`;
-  for (let more = true; more;) {
-    connection.transaction(() => {
-      const isResetting = connection.all(sql, { number }).length > 0;
-      more = isResetting && removeSome(connection, number, REMOVED_AT_ONCE);
-    });
-  }
+  let isMore = false;
+  transaction(() => {
+    const isResetting = all(sql, { number }).length > 0;
+    isMore = isResetting && removeSome({ all, run, transaction }, number, REMOVED_AT_ONCE);
+  });
+  return isMore;
 }
 
 /** Sets whether hits of the session are shown; does nothing for a session that is not indexed. */

@@ -31,7 +31,7 @@ export async function frequenciesOf(
   const counts: number[] = [];
   for (const term of terms) {
     let counted = 0;
-    const windows = windowsOf(connection, undefined);
+    const windows = windowsOf(connection, undefined, budget.firstWindow);
     // Counting is cheap, so that windows always grow.
     for (let next = windows.next(); !next.done && (await budget.mayRead()); next = windows.next(true)) {
       const sql = 'SELECT count(*) AS count FROM words WHERE words MATCH @match AND rowid BETWEEN @low AND @high';
@@ -45,7 +45,7 @@ export async function frequenciesOf(
 
 /**
  * One FTS expression per term and number of occurrences, with its part of the score. With AND each demands the other
- * terms too, so that a rare term limits how many documents are read for a common one.
+ * terms too: a rare term limits how many documents are read for a common one.
  */
 function expressionsOf({ terms, op }: Query, { documents, counts }: Frequencies): string {
   const expressions = terms.flatMap((term, index) => {
@@ -87,15 +87,21 @@ const rowSchema = z.object({
 });
 const rowsSchema = z.array(rowSchema);
 
-/** The first matches of a window, behind the counts of all: without a match there is one row of counts alone. */
-function statementOf(sort: Query['sort'], isFirst: boolean): string {
+/** A document has a term in one column, so that only several terms have to be summed. */
+const SINGLE = { weight: 'e.weight', postings: '1', group: '' };
+const SUMMED = { weight: 'sum(e.weight)', postings: 'count(*)', group: 'GROUP BY words.rowid' };
+
+/** The first matches of a window, after the counts of all: without a match there is one row of counts alone. */
+function statementOf({ sort, terms }: Query, isFirst: boolean): string {
   const { order, after } = ORDERS[sort];
+  const { weight, postings, group } = terms.length === 1 ? SINGLE : SUMMED;
   return `
-  WITH hits AS MATERIALIZED (
-    SELECT words.rowid AS number, sum(m.value ->> 'weight') AS weight, count(*) AS postings
-    FROM json_each(@expressions) m CROSS JOIN words
-    WHERE words MATCH (m.value ->> 'match') AND words.rowid BETWEEN @low AND @high
-    GROUP BY words.rowid
+  WITH expressions AS MATERIALIZED (
+    SELECT value ->> 'match' AS match, value ->> 'weight' AS weight FROM json_each(@expressions)
+  ), hits AS MATERIALIZED (
+    SELECT words.rowid AS number, ${weight} AS weight, ${postings} AS postings
+    FROM expressions e CROSS JOIN words
+    WHERE words MATCH e.match AND words.rowid BETWEEN @low AND @high ${group}
   ), found AS MATERIALIZED (
     SELECT d.number, hits.weight * 1.0 / d.terms / ${SCALE} AS score, d.time, s.id AS sessionId, d.key
     FROM hits CROSS JOIN documents d ON d.number = hits.number CROSS JOIN sessions s ON s.number = d.session
@@ -127,7 +133,7 @@ export function termMatches(
   { all }: Connection,
   { query, after, frequencies, limit }: TermMatching,
 ): (window: Window) => WindowMatches {
-  const sql = statementOf(query.sort, after === undefined);
+  const sql = statementOf(query, after === undefined);
   const parameters = {
     ...filterParameters(query.filters),
     expressions: expressionsOf(query, frequencies),

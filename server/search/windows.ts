@@ -2,9 +2,12 @@
 import { z } from 'zod';
 import type { Connection } from '#server/storage/index-db.ts';
 
-const FIRST_WINDOW = 20_000;
-
 const boundsRow = z.tuple([z.object({ low: z.number().nullable(), high: z.number().nullable() })]);
+
+/** One value each, so that SQLite reads the two ends only. */
+const BOUNDS = 'SELECT (SELECT min(number) FROM documents) AS low, (SELECT max(number) FROM documents) AS high';
+const BOUNDS_OF_SESSION = `SELECT min(number) AS low, max(number) AS high FROM documents
+  WHERE session = (SELECT number FROM sessions WHERE id = @sessionId)`;
 
 export interface Window {
   low: number;
@@ -18,13 +21,10 @@ export interface Window {
 export function* windowsOf(
   { all }: Connection,
   sessionId: string | undefined,
-  firstSize = FIRST_WINDOW,
+  firstSize: number,
 ): Generator<Window, void, boolean> {
-  const every = 'SELECT min(number) AS low, max(number) AS high FROM documents';
   const [{ low, high }] = boundsRow.parse(
-    sessionId === undefined
-      ? all(every)
-      : all(`${every} WHERE session = (SELECT number FROM sessions WHERE id = @sessionId)`, { sessionId }),
+    sessionId === undefined ? all(BOUNDS) : all(BOUNDS_OF_SESSION, { sessionId }),
   );
   if (low === null || high === null) return;
   let size = firstSize;

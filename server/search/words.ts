@@ -2,8 +2,14 @@
 
 import { toUSVString } from 'node:util';
 
-/** How search compares texts: compatibility forms, case and width do not count. Lone surrogates have no form in UTF-8. */
-export const normalized = (text: string): string => toUSVString(text).normalize('NFKC').toLowerCase();
+/**
+ * How search compares texts: compatibility forms, case and width do not count. Lone surrogates have no form in UTF-8,
+ * and SQLite ends a text at a NUL.
+ */
+export const normalized = (text: string): string => storable(text).normalize('NFKC').toLowerCase();
+
+/** Returns the text with those characters replaced that SQLite cannot store; its length stays. */
+export const storable = (text: string): string => toUSVString(text).replaceAll('\0', '\ufffd');
 
 const WORDS = /[\p{L}\p{M}\p{N}]+/gu;
 /** Letters of scripts that are written without spaces between words. */

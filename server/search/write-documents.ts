@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Connection } from '#server/storage/index-db.ts';
 import type { DocumentRole } from './search-rows.ts';
-import { normalized, termsOf } from './words.ts';
+import { normalized, storable, termsOf } from './words.ts';
 
 /** UTF-16 units of a text that are indexed. */
 const INDEXED_UNITS = 20_000;
@@ -26,7 +26,7 @@ const numberRows = z.array(z.object({ number: z.number() }));
 
 /** Returns the text as it is indexed; empty for a text without content. */
 export function indexedText(text: string): string {
-  const trimmed = text.trim();
+  const trimmed = storable(text).trim();
   if (trimmed.length <= INDEXED_UNITS) return trimmed;
   const last = trimmed.charCodeAt(INDEXED_UNITS - 1);
   return trimmed.slice(0, last >= 0xd8_00 && last <= 0xdb_ff ? INDEXED_UNITS - 1 : INDEXED_UNITS);
@@ -48,7 +48,7 @@ function termColumns(terms: readonly string[]): { once: string; few: string; man
 export function firstNumber({ all }: Connection, count: number, newest: boolean): number {
   const sql = newest
     ? 'SELECT max(number) + 1 AS number FROM documents'
-    : `SELECT min(number) - ${Number(count)} AS number FROM documents`;
+    : `SELECT min(number) - ${count} AS number FROM documents`;
   const [{ number }] = numberRow.parse(all(sql));
   return number ?? FIRST_NUMBER;
 }

@@ -30,41 +30,5 @@ export const searchRequestSchema = z.object({
 });
 export type SearchRequest = z.output<typeof searchRequestSchema>;
 
-const hitSchema = z
-  .object({
-    session_id: z.string(),
-    workspace_id: z.string(),
-    session_title: z.string(),
-    agent_id: z.string().describe('`""` for titles'),
-    role,
-    snippet: z.string(),
-    time: z.int().describe('Milliseconds since the epoch'),
-    turn: count.optional(),
-    step_id: z.string().optional(),
-    score: z.number(),
-  })
-  .meta({ id: 'SearchHit' });
-export type SearchHit = z.infer<typeof hitSchema>;
-
-export const incompleteSchema = z.enum(['candidate_cap', 'postings_budget', 'deadline']);
-export type Incomplete = z.infer<typeof incompleteSchema>;
-
-const indexStateSchema = z.object({
-  state: z.enum(['building', 'ready', 'readonly']),
-  indexed_sessions: count,
-  total_sessions: count,
-  documents: count,
-  stale: z.literal(true).optional(),
-  degraded: z.string().optional(),
-});
-export type IndexState = z.infer<typeof indexStateSchema>;
-
-export const searchReplySchema = z.object({
-  items: z.array(hitSchema),
-  has_more: z.boolean(),
-  page_token: z.string().optional(),
-  incomplete: incompleteSchema.optional(),
-  index_state: indexStateSchema,
-  source: z.enum(['live', 'index']),
-});
-export type SearchReply = z.infer<typeof searchReplySchema>;
+/** The limit that ended a query before everything was read. */
+export type Incomplete = 'candidate_cap' | 'postings_budget' | 'deadline';
