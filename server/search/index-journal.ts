@@ -5,20 +5,11 @@ import { damagedAt, readBatch, readLines, type Line } from '#server/journal/line
 import { readHeader } from '#server/journal/replay.ts';
 import type { Connection } from '#server/storage/index-db.ts';
 import { applySearchRecord, foldText, parseFold, type SearchChange, type SearchFold } from './search-rows.ts';
-import { isBeingReset, readSession, resetSession, type IndexedSession } from './sessions.ts';
+import { isBeingReset, readSession, resetSession, type IndexedSession, type JournalSource } from './sessions.ts';
 import { addDocument, firstNumber, indexedText, removeFrom, type IndexedDocument } from './write-documents.ts';
 
 /** A transaction ends after the line with which it has so many documents or UTF-16 units: other writers wait for it. */
 const TRANSACTION = { documents: 64, units: 100_000 };
-
-/** A session whose journal is to be indexed. */
-export interface JournalSource {
-  id: string;
-  workspaceId: string;
-  archived: boolean;
-  /** The session's folder. */
-  folder: string;
-}
 
 export interface IndexingOptions {
   /** Number the documents above all others: they are the most recent ones. */

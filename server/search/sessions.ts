@@ -1,11 +1,19 @@
 /** The index's rows of sessions. */
 import { z } from 'zod';
 import type { Connection } from '#server/storage/index-db.ts';
-import type { JournalSource } from './index-journal.ts';
 import { removeSome } from './write-documents.ts';
 
 /** Documents that are removed in one transaction. */
 const REMOVED_AT_ONCE = 64;
+
+/** A session whose journal is to be indexed. */
+export interface JournalSource {
+  id: string;
+  workspaceId: string;
+  archived: boolean;
+  /** The session's folder. */
+  folder: string;
+}
 
 export interface IndexedSession {
   number: number;
