@@ -99,7 +99,7 @@ export default {
       name: 'project-root-has-one-finder',
       comment: 'Instructions, permissions, searches and MCP servers must agree on the root, and on whose files count.',
       severity: 'error',
-      from: { path: '^server/', pathNot: '^server/(app/app\\.ts$|project-files/)' },
+      from: { path: '^server/', pathNot: '^server/(app/open-workspaces\\.ts$|project-files/)' },
       to: { path: '^server/project-files/(projects|owner-rule)\\.ts$', dependencyTypesNot: ['type-only'] },
     },
     {

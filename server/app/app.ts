@@ -1,74 +1,54 @@
-/** The composition root: builds every service once, in dependency order. The only file that imports all of them. */
-import { join } from 'node:path';
+/** The composition root: builds every service once, layer by layer. The only file that knows all of them. */
 import { createAgentDefaults } from '#server/agent/binding/defaults.ts';
-import { createBan } from '#server/auth/ban.ts';
-import { createCredentials } from '#server/auth/credentials.ts';
-import { createGuard } from '#server/auth/guard.ts';
-import type { Guard } from '#server/auth/guard.ts';
-import { createHostCheck, isLoopbackBind } from '#server/auth/hosts.ts';
-import { createPolicies, type Policies } from '#server/auth/policies.ts';
-import { createRevocation } from '#server/auth/revocation.ts';
-import { openToken } from '#server/auth/token.ts';
-import { createConfig, type Config } from '#server/config/config.ts';
-import { createConfigWriter, type ConfigWriter } from '#server/config/config-writer.ts';
-import { createEventBus } from '#server/events/bus.ts';
-import { createGateway } from '#server/events/gateway.ts';
-import { createGlobalStream, type GlobalStreamDeps } from '#server/events/global-stream.ts';
-import { createGit, type Git } from '#server/git/git.ts';
-import { createEngineLog } from '#server/logging/engine-log.ts';
-import type { Connections } from '#server/events/peer.ts';
-import { openHome } from '#server/home/home.ts';
-import { listInstances, registerInstance } from '#server/home/instances.ts';
 import type { UseSession } from '#server/agent/contract/feature.ts';
-import type { SessionServices } from './agent-services.ts';
-import type { AppOptions, BindOptions } from './options.ts';
-import { createDisposers, type Disposers } from './disposers.ts';
-import { createMeta } from './meta.ts';
-import { newUlid } from '#server/ids.ts';
 import { lazy } from '#server/async/lazy.ts';
+import type { Guard } from '#server/auth/guard.ts';
+import { isLoopbackBind } from '#server/auth/hosts.ts';
+import type { Policies } from '#server/auth/policies.ts';
+import { createRevocation } from '#server/auth/revocation.ts';
+import type { Config } from '#server/config/config.ts';
+import { createGateway } from '#server/events/gateway.ts';
+import type { Connections } from '#server/events/peer.ts';
+import { createFileSearch, type FileSearch } from '#server/file-search/file-search.ts';
+import { createGit, type Git } from '#server/git/git.ts';
+import { listInstances } from '#server/home/instances.ts';
+import { newUlid } from '#server/ids.ts';
 import type { Logger } from '#server/logging/log.ts';
-import type { Caller } from '#schema/rest/caller.ts';
-import type { Meta } from '#schema/rest/meta.ts';
-import { createIdentity } from '#server/models/providers/identity.ts';
-import { createProviders, type Providers } from '#server/models/providers/providers.ts';
-import { createMcpAuth, type McpAuth } from '#server/mcp/auth/mcp-auth.ts';
-import { createMcpConfig, type McpConfig } from '#server/mcp/config/mcp-config.ts';
-import { createUserFileWriter } from '#server/mcp/config/user-file-writer.ts';
-import { createMcpManagement, type McpManagement } from '#server/mcp/management/management.ts';
-import { createProber } from '#server/mcp/management/probe.ts';
-import { createHttpClient } from '#server/net/http-client.ts';
+import type { McpAuth } from '#server/mcp/auth/mcp-auth.ts';
+import type { McpConfig } from '#server/mcp/config/mcp-config.ts';
+import type { McpManagement } from '#server/mcp/management/management.ts';
 import { createModelChecks, type ModelChecks } from '#server/models/model-checks.ts';
-import { spawnGroup } from '#server/processes/spawn.ts';
-import { createProjects, type Projects } from '#server/project-files/projects.ts';
+import { createProviders, type Providers } from '#server/models/providers/providers.ts';
+import { createHttpClient } from '#server/net/http-client.ts';
+import type { Projects } from '#server/project-files/projects.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
-import { readSessionFolder } from '#server/sessions/index/session-folder.ts';
-import { sessionFrames } from '#server/sessions/requests/conversation-actions.ts';
 import { indexSchema } from '#server/sessions/index/session-header.ts';
-import { createSessionIndex } from '#server/sessions/index/session-index.ts';
-import { quoted } from '#server/sessions/live/change-warning.ts';
+import { sessionFrames } from '#server/sessions/requests/conversation-actions.ts';
 import { createSessions, type Sessions } from '#server/sessions/sessions.ts';
-import { createChangeLock, type ChangeLock } from '#server/storage/change-lock.ts';
-import { createDocuments } from '#server/storage/documents.ts';
-import { acquireLease, type LeaseHolder } from '#server/storage/lease.ts';
-import { createIndexDb } from '#server/storage/index-db.ts';
 import { removeOldIndexes } from '#server/storage/old-indexes.ts';
 import { loadPty } from '#server/terminals/pty.ts';
 import { terminalFrames } from '#server/terminals/terminal-frames.ts';
 import { createTerminals, terminalsMounted, type Terminals } from '#server/terminals/terminals.ts';
 import { transcriptFrames } from '#server/transcript/transcript-frames.ts';
-import { createAdditionalDirs, type AdditionalDirs } from '#server/workspaces/additional-dirs.ts';
-import { createTrust, type Trust } from '#server/workspaces/trust.ts';
 import { createUploads, type Uploads } from '#server/uploads/uploads.ts';
-import { createFileSearch, type FileSearch } from '#server/file-search/file-search.ts';
+import { SERVER_VERSION } from '#server/version.ts';
 import { createTrees } from '#server/watches/trees.ts';
 import { watchFrames } from '#server/watches/watch-frames.ts';
 import { createWatches, windowMs } from '#server/watches/watches.ts';
-import { createConfirmedDirs } from '#server/workspaces/confirmed-dirs.ts';
-import { writeDirectories } from '#server/workspaces/local-config.ts';
-import { createRegistryWriter } from '#server/workspaces/registry-document.ts';
-import { createWorkspaces, type Workspaces } from '#server/workspaces/workspaces.ts';
-import { SERVER_VERSION } from '#server/version.ts';
+import type { AdditionalDirs } from '#server/workspaces/additional-dirs.ts';
+import type { Trust } from '#server/workspaces/trust.ts';
+import type { Workspaces } from '#server/workspaces/workspaces.ts';
+import type { Caller } from '#schema/rest/caller.ts';
+import type { Meta } from '#schema/rest/meta.ts';
+import { createAccess } from './access.ts';
+import type { SessionServices } from './agent-services.ts';
+import { createDisposers, type Disposers } from './disposers.ts';
+import { createMeta } from './meta.ts';
+import { openHome } from './open-home.ts';
+import { openMcp } from './open-mcp.ts';
+import { logOfSessions, openIndex, openProjectFolders, sessionsDir } from './open-workspaces.ts';
+import type { AppOptions, BindOptions } from './options.ts';
 
 export interface App {
   readonly serverId: string;
@@ -116,8 +96,6 @@ export interface App {
 /** Domains of the configuration that decide which calls run without approval, and which commands run with them. */
 const GUARDING_DOMAINS: ReadonlySet<string> = new Set(['permission', 'defaultPermissionMode', 'hooks']);
 
-const listed = (text: string | undefined) => (text ?? '').split(',').flatMap((entry) => entry.trim() || []);
-
 /**
  * Opens the home and creates the services. Throws `StartError` for faults that the user can fix; all resources are
  * closed then.
@@ -132,185 +110,48 @@ export async function createApp(options: AppOptions): Promise<App> {
   }
 }
 
-const openGlobalStream = (home: string, holder: LeaseHolder, { sink, log }: Pick<GlobalStreamDeps, 'sink' | 'log'>) =>
-  createGlobalStream({
-    home,
-    sink,
-    log,
-    async claim(folder) {
-      const taken = await acquireLease(join(folder, 'lock'), holder);
-      return 'lease' in taken ? taken.lease : undefined;
-    },
-  });
-
 async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
-  const { home, host, port, clock } = options;
-  const env = options.env();
+  const { clock, env } = options;
   const serverId = newUlid();
   const startedAt = Date.now();
-  const sessionsDir = join(home, 'sessions');
   const bind: BindOptions = {
-    loopback: isLoopbackBind(host),
+    loopback: isLoopbackBind(options.host),
     debugEndpoints: options.debugEndpoints,
     allowRemoteShutdown: options.allowRemoteShutdown,
     allowRemoteTerminals: options.allowRemoteTerminals,
   };
 
-  await openHome(home);
-  const token = await openToken(home);
-  const engineLog = opened.add(createEngineLog({ home, env, output: options.log }));
-  const { log: homeLog } = engineLog;
-  const version = SERVER_VERSION;
-  const documents = opened.add(createDocuments({ home, drivers: options.documents }));
-  const bus = createEventBus({ log: homeLog });
-  const demo = options.demo ? await (await import('#server/models/demo/server.ts')).startDemoModel() : undefined;
-  if (demo) opened.add(demo);
+  // The home, and who may send requests.
+  const home = await openHome(options, { serverId, startedAt }, opened);
+  const { token, documents, bus, instance, globalStream, config, identity } = home;
+  const access = createAccess(options, bind, token);
 
-  const registered = registerInstance({ home, serverId, host, port, version, startedAt, log: homeLog });
-  /**
-   * Lock of the configuration. The file is read while the server is still being registered, which creates the lock's
-   * lease holder.
-   */
-  const configLock: ChangeLock<ConfigWriter> = {
-    async hold(work) {
-      const { holder } = await registered;
-      const path = join(home, 'config.toml.lock');
-      return createChangeLock({ path, holder, writer: createConfigWriter(home) }).hold(work);
-    },
-  };
-  // Concurrently, because each waits for the disk repeatedly.
-  const opening = [
-    registered.then(opened.add),
-    registered.then(({ holder }) => openGlobalStream(home, holder, { sink: bus, log: homeLog })).then(opened.add),
-    createConfig({
+  // Projects, models, MCP servers.
+  const index = opened.add(openIndex(options, home));
+  const log = logOfSessions(options, home, index);
+  const uploads = opened.add(createUploads({ home: options.home, env, documents, clock, log }));
+  const runtime = createLocalRuntime({ env });
+  const folders = openProjectFolders(
+    {
+      options,
       home,
-      env: options.env,
-      log: homeLog,
-      clock: options.clock,
-      lock: configLock,
-      ...(demo ? { memory: demo.configLayer } : {}),
-    }).then(opened.add),
-    createIdentity({ documents, log: homeLog }),
-  ] as const;
-  // If one fails, the resources that the others open must be closed, too.
-  await Promise.allSettled(opening);
-  const [instance, globalStream, config, identity] = await Promise.all(opening);
-  const { holder } = instance;
-
-  const credentials = createCredentials(token, env.SERVICE_CODE_PASSWORD);
-  const hostCheck = createHostCheck({
-    bindHost: host,
-    allowedHosts: [...options.allowedHosts, ...listed(env.SERVICE_CODE_ALLOWED_HOSTS)],
-  });
-  const listedOrigins = new Set(listed(env.SERVICE_CODE_CORS_ORIGINS));
-  const guard = createGuard({
-    ban: bind.loopback ? undefined : createBan(),
-    hostAllowed: env.SERVICE_CODE_DISABLE_HOST_CHECK === '1' ? () => true : hostCheck,
-    listedOrigins,
-    credentials: options.bypassAuth ? undefined : credentials,
-  });
-  const providers = createProviders({ documents, config, env: options.env });
-
-  config.onChanged((change) => globalStream.publish('event.config.changed', change));
-  config.onWarnings((warnings) => globalStream.publish('event.config.warning', { warnings }));
-
-  const projections = options.features.flatMap((feature) => feature.projection ?? []);
-  const index = createSessionIndex({
-    db: createIndexDb({ home, schema: indexSchema, log: homeLog }),
-    log: homeLog,
-    sessionsDir,
-    read: (folder, known) => readSessionFolder(folder, known, { holder, projections, log: homeLog }),
-  });
-  opened.add(index);
-  const log = engineLog.withSessions((id) => {
-    try {
-      const row = index.get(id);
-      return row && join(sessionsDir, row.workspaceId, row.id);
-    } catch {
-      // Without the index the folder is unknown; the line is still written to the home's log file.
-      return undefined;
-    }
-  });
-  const registryLock = join(home, 'workspaces.json.lock');
-  const workspaces = opened.add(
-    createWorkspaces({
-      documents,
-      lock: createChangeLock({ path: registryLock, holder, writer: createRegistryWriter(documents) }),
       index,
-      publish: globalStream.publish,
+      runtime,
+      trustChanged: () => mcpConfig.reload(),
+      warnOfChange: (change) => sessions.warnOfChange(change),
       log,
-      clock,
-    }),
-  );
-  const uploads = opened.add(createUploads({ home, env: options.env, documents, clock, log }));
-  const runtime = createLocalRuntime({ env: options.env });
-  async function trustChanged(): Promise<void> {
-    additionalDirs.refresh();
-    await mcpConfig.reload();
-  }
-  const trust = createTrust({
-    documents,
-    changed: trustChanged,
-    changedElsewhere(root, isTrusted, since) {
-      const what = `${quoted(root)} is ${isTrusted ? 'trusted' : 'no longer trusted'}`;
-      void sessions.warnOfChange({ what, by: undefined, since });
     },
-    log,
-    clock,
-  });
-  const { trusted } = trust;
-  const projects = createProjects({ runtime, trusted });
-  const { rootOf, topOf } = projects;
-  const confirmed = createConfirmedDirs(documents);
-  const additionalDirs = createAdditionalDirs({
-    lock: createChangeLock({ path: registryLock, holder, writer: { confirm: confirmed.add, writeDirectories } }),
-    runtime,
-    rootOf,
-    trusted,
-    confirmed,
-    addedElsewhere(root, directories, since) {
-      const more = directories.length > 1 ? ` and ${directories.length - 1} more` : '';
-      const what = `${directories.slice(0, 1).map(quoted).join('')}${more} was added to the directories of ${quoted(root)}`;
-      void sessions.warnOfChange({ what, by: undefined, since });
-    },
-    log,
-    clock,
-  });
-  const mcpConfig = opened.add(
-    createMcpConfig({
-      home,
-      projectRootOf: rootOf,
-      trusted,
-      trustFile: async (root) => join(home, ...(await trust.marker(root)).split(':')),
-      isWorkspace: workspaces.isRoot,
-      lock: createChangeLock({ path: join(home, 'mcp.json.lock'), holder, writer: createUserFileWriter(home) }),
-      log,
-    }),
+    opened,
   );
+  const { workspaces, trust, projects, additionalDirs } = folders;
   const { fetch } = opened.add(createHttpClient());
-  const defaults = createAgentDefaults(config);
   const clientName = () => identity.slug(config.effective().identity);
-  const mcpAuth = opened.add(
-    createMcpAuth({ home, documents, holder, fetch, network: options.network, clientName, clock, log }),
-  );
-  const prober = opened.add(
-    createProber({
-      auth: mcpAuth,
-      env: options.env,
-      spawn: spawnGroup,
-      fetch,
-      network: options.network,
-      clientName,
-      startupMs: () => config.effective().mcp.startupTimeoutMs,
-    }),
-  );
-  const mcpManagement = createMcpManagement({
-    config: mcpConfig,
-    auth: mcpAuth,
-    prober,
-    env: options.env,
-    now: clock.now,
-  });
+  const { mcpConfig, mcpAuth, mcpManagement } = openMcp({ options, home, folders, fetch, clientName, log }, opened);
+  const providers = createProviders({ documents, config, env });
+  const models = createModelChecks({ config, providers, env, identity });
+
+  // Services of agents, which are imported with the first session.
+  const defaults = createAgentDefaults(config);
   let loaded: SessionServices | undefined;
   const loadServices = lazy(async () => {
     const { createSessionServices } = await import('./agent-services.ts');
@@ -318,7 +159,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       options,
       runtime,
       projects,
-      trusted,
+      trusted: trust.trusted,
       additionalDirs: additionalDirs.of,
       ignoredDirs: additionalDirs.ignored,
       mcpConfig,
@@ -326,10 +167,10 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       clientName,
       fetch,
       clock,
-      home,
+      home: options.home,
       config,
       defaults,
-      env: options.env,
+      env,
       identity,
       documents,
       log,
@@ -337,25 +178,26 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     return loaded;
   });
   opened.add({ close: () => loaded?.close() });
+
+  // Files, terminals, sessions.
   const git = opened.add(createGit({ runtime, clock, timeoutMs: options.fileTimeouts.gitMs }));
-  const trees = opened.add(createTrees({ windowMs: () => windowMs(options.env()), log }));
-  const fileSearch = opened.add(createFileSearch({ trees, runtime, topOf, env: options.env, clock, log }));
+  const trees = opened.add(createTrees({ windowMs: () => windowMs(env()), log }));
+  const fileSearch = opened.add(createFileSearch({ trees, runtime, topOf: projects.topOf, env, clock, log }));
   const watches = createWatches({
     trees,
     use: (id, work) => sessions.use(id, ({ context }) => work({ workspaceId: context.workspaceId, root: context.cwd })),
-    env: options.env,
+    env,
     log,
   });
   const terminals = createTerminals({ runtime, loadPty, log });
-  const models = createModelChecks({ config, providers, env: options.env, identity });
   const sessions = createSessions({
-    home,
-    root: sessionsDir,
+    home: options.home,
+    root: sessionsDir(options.home),
     index,
     uploads,
     workspaces,
     sink: bus,
-    holder,
+    holder: instance.holder,
     features: options.features,
     defaults,
     config,
@@ -363,7 +205,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     resources: [{ holds: (id) => bus.followers(id) > 0 }, watches, terminals],
     lookAtTrust(root) {
       // Only compared with the previous read, to detect changes; decisions read the trust again.
-      void Promise.all([trusted(root), rootOf(root).then(trusted)]).catch((error: unknown) =>
+      void Promise.all([trust.trusted(root), projects.rootOf(root).then(trust.trusted)]).catch((error: unknown) =>
         log.warn('the trust of a directory cannot be looked at', { root, err: error }),
       );
     },
@@ -371,7 +213,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     models,
     announceArchived: (sessionId, workspace_id) =>
       globalStream.publish('event.session.archived', { workspace_id }, { sessionId }),
-    version,
+    version: SERVER_VERSION,
     log,
     clock,
   });
@@ -380,6 +222,8 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     if (guarding.length > 0)
       void sessions.warnOfChange({ what: `${guarding.join(', ')} of the configuration changed`, by });
   });
+
+  // Connections. Closed in reverse order: clients receive the ends of their turns before their sockets are closed.
   const useContext: UseSession = (id, work) => sessions.use(id, ({ context }) => work(context));
   const gateway = createGateway({
     bus,
@@ -392,12 +236,12 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       ...terminalFrames({ terminals, sessions, mounted: terminalsMounted(bind) }),
       ...options.features.flatMap((feature) => feature.frames?.(useContext) ?? []),
     ],
-    ...(options.bypassAuth ? {} : { auth: credentials }),
+    ...(options.bypassAuth ? {} : { auth: access.credentials }),
     log,
   });
-  // Closed in reverse order: clients receive the ends of their turns before their sockets are closed.
   opened.add(gateway);
   if (!options.bypassAuth) {
+    const { credentials } = access;
     opened.add(await createRevocation({ token, credentials, connections: gateway, log }));
   }
   opened.add(bus);
@@ -420,8 +264,8 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     bind,
     log,
     accessLog: options.log,
-    guard,
-    policies: createPolicies({ loopback: bind.loopback, needsCredentials: !options.bypassAuth, listedOrigins }),
+    guard: access.guard,
+    policies: access.policies,
     connections: gateway,
     config,
     providers,
@@ -449,10 +293,10 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       uploads.startSweep();
       mcpAuth.start().catch((error: unknown) => log.warn('MCP grants could not be looked at', { err: error }));
       void removeOldIndexes({
-        home,
+        home: options.home,
         version: indexSchema.version,
         // A server of another version may have another schema.
-        inUse: async () => (await listInstances(home)).some((other) => other.host_version !== version),
+        inUse: async () => (await listInstances(options.home)).some((other) => other.host_version !== SERVER_VERSION),
       }).catch((error: unknown) => log.warn('old session indexes could not be removed', { err: error }));
     },
     requestStop,
