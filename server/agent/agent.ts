@@ -152,10 +152,10 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
       return all.map((tool) => ({ tool, active: unbound || activeNames.has(tool.name) }));
     },
     inFlight: () => (id === MAIN_AGENT ? (turns.running?.stream.view() ?? null) : null),
-    untold() {
+    unrecorded() {
       const phase = frames.lastPhase();
       return [
-        ...(turns.running?.stream.untold() ?? []),
+        ...(turns.running?.stream.unrecorded() ?? []),
         ...(phase ? [{ type: 'agent.status.updated' as const, fields: { phase } }] : []),
       ];
     },

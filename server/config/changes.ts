@@ -26,8 +26,8 @@ export function createChangeWindow(
   emit: (fields: string[], by: Caller | undefined) => void,
   seen: (fields: string[], by: Caller | undefined) => void,
 ): ChangeWindow {
-  let told = current();
-  let known = told;
+  let reported = current();
+  let known = reported;
   let caller: Caller | undefined;
   let cancelTimer: (() => void) | undefined;
   const changed = (now: EffectiveConfig, from: EffectiveConfig): string[] => {
@@ -40,8 +40,8 @@ export function createChangeWindow(
   function flush(): void {
     cancelTimer?.();
     cancelTimer = undefined;
-    const fields = changed(known, told);
-    told = known;
+    const fields = changed(known, reported);
+    reported = known;
     if (fields.length > 0) emit(fields, caller);
   }
   return {

@@ -85,8 +85,8 @@ export async function fileEncoding(head: Uint8Array): Promise<FileEncoding | 'bi
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
   if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
   const sample = head.subarray(0, SAMPLE_BYTES);
-  const told = byZeros(sample);
-  if (told !== undefined) return told;
+  const byNulls = byZeros(sample);
+  if (byNulls !== undefined) return byNulls;
   if (sample.includes(0)) return 'binary';
   const text = utf8Sample(sample, head.length <= SAMPLE_BYTES);
   if (controlShare(sample, text) > MAX_CONTROL_SHARE) return 'binary';

@@ -58,8 +58,8 @@ export const gitUnavailable = (directory: string, why: string) =>
 const reason = ({ stderr, exitCode }: GitEnd) => {
   if (exceededMemory(exitCode)) return `it needs more than ${GIT_MAX_MEMORY / 1024 ** 3} GiB of memory`;
   const lines = stderr.split('\n').filter((line) => line.trim() !== '');
-  const told = lines.find((line) => /^(fatal|error): /.test(line)) ?? lines[0];
-  return told?.replace(/^(fatal|error): /, '').trim() || `git ended with ${exitCode}`;
+  const failure = lines.find((line) => /^(fatal|error): /.test(line)) ?? lines[0];
+  return failure?.replace(/^(fatal|error): /, '').trim() || `git ended with ${exitCode}`;
 };
 
 /** Extracts the filters' names from `git config -z --name-only --get-regexp`: a name may contain dots. */

@@ -46,8 +46,8 @@ export function withActivity<D extends Draft>(activity: ActivityState, holds: Ho
 
   const missing = (): Draft[] => {
     const facts = toTell(after, holds.held);
-    if (same(facts, after.told)) return [];
-    after.told = facts;
+    if (same(facts, after.lastPublished)) return [];
+    after.lastPublished = facts;
     return [event(MAIN_AGENT, 'event.session.work_changed', facts)];
   };
 
@@ -80,9 +80,9 @@ function copyOf(activity: ActivityState): ActivityState {
   };
 }
 
-const nothingTold: WorkStatus = { busy: false, main_turn_active: false, pending_interaction: 'none' };
+const nothingPublished: WorkStatus = { busy: false, main_turn_active: false, pending_interaction: 'none' };
 
-const same = (a: WorkStatus, b: WorkStatus = nothingTold) =>
+const same = (a: WorkStatus, b: WorkStatus = nothingPublished) =>
   a.busy === b.busy &&
   a.main_turn_active === b.main_turn_active &&
   a.pending_interaction === b.pending_interaction &&

@@ -43,8 +43,8 @@ export function createCatchUp(journal: OpenJournal): CatchUp {
         if (!anew) journal.listeners.tell((listener) => listener.line(batch));
         publish?.();
       };
-      const untold = sent.filter((one) => one.seq > sentUpTo);
-      return untold.length > 0 ? framesOf(batch, untold).then(tellOf) : tellOf();
+      const unsent = sent.filter((one) => one.seq > sentUpTo);
+      return unsent.length > 0 ? framesOf(batch, unsent).then(tellOf) : tellOf();
     });
     if (restart) journal.waiting = [];
     journal.view = next;

@@ -11,7 +11,7 @@ import { isBusy, mainTurnActive, pendingInteraction, type WorkStatus } from './p
 import type { AgentStatus } from './projections/status.ts';
 import { runningTasks, type KnownTask } from './projections/tasks.ts';
 import { entering, event, internal, unsent, type CompleteDraft, type Draft } from './records.ts';
-import { taskNotice, untoldTasks } from './task-notices.ts';
+import { taskNotice, unreportedTasks } from './task-notices.ts';
 
 /** Result of a call of which the server recorded no result. */
 export const INTERRUPTED_RESULT =
@@ -33,7 +33,7 @@ export function settleCrash(state: LogState, surviving = NONE): CompleteDraft[] 
   for (const agent of order) drafts.push(...settleAgent(state, agent));
   const running = runningTasks(state.tasks);
   for (const task of running) drafts.push(...settleTask(state, task, surviving.has(task.info.taskId)));
-  for (const agent of order) for (const task of untoldTasks(state, agent)) drafts.push(...told(task));
+  for (const agent of order) for (const task of unreportedTasks(state, agent)) drafts.push(...noticeDrafts(task));
   for (const { agent, commandId, taskId } of status.shells.values()) {
     drafts.push(internal(agent, 'shell.ended', { commandId, taskId, isError: true, outputTail: '' }));
   }
@@ -159,24 +159,24 @@ function settleTask(state: LogState, task: KnownTask, survives: boolean): Draft[
     event(agent, 'background.task.terminated', { info: lost }),
   );
   if (info.terminalNotificationSuppressed) return drafts;
-  return [...drafts, ...told({ ...task, info: lost, outputTail: '' }, survives)];
+  return [...drafts, ...noticeDrafts({ ...task, info: lost, outputTail: '' }, survives)];
 }
 
 /** Notifies the agent of an ended task, without starting a turn. */
-function told(task: KnownTask, survives = false): Draft[] {
+function noticeDrafts(task: KnownTask, survives = false): Draft[] {
   const { record, message } = taskNotice(task, survives);
   return [record, entering(task.agent, [message], { cause: 'input' })];
 }
 
 /** The idle activity to publish, if clients still have the session as running or waiting. */
 function idleWork({ activity }: LogState): WorkStatus | undefined {
-  const { told } = activity;
-  if (!told) return undefined;
+  const { lastPublished } = activity;
+  if (!lastPublished) return undefined;
   const outcome: TurnOutcome | undefined = mainTurnActive(activity) ? 'cancelled' : activity.outcome;
   const open = isBusy(activity) || pendingInteraction(activity) !== 'none';
-  const idle = !told.busy && !told.main_turn_active && told.pending_interaction === 'none';
+  const idle = !lastPublished.busy && !lastPublished.main_turn_active && lastPublished.pending_interaction === 'none';
   // If an idle session's outcome was reverted on unload, clients keep the last published one.
-  if (idle && (!open || told.last_turn_reason === outcome)) return undefined;
+  if (idle && (!open || lastPublished.last_turn_reason === outcome)) return undefined;
   return {
     busy: false,
     main_turn_active: false,

@@ -3,13 +3,13 @@ import type { VolatileFields, VolatileType } from '#schema/events/catalogue.ts';
 import type { Batch } from './records.ts';
 
 /** A volatile event, which is never written. */
-export type VolatileFact = { [T in VolatileType]: { type: T; fields: VolatileFields<T> } }[VolatileType];
+export type VolatileEvent = { [T in VolatileType]: { type: T; fields: VolatileFields<T> } }[VolatileType];
 
 /** Called after the log's own folds are updated and before any frame is sent. */
 export interface LogListener {
   /** Receives each folded record, including those that are not in the file. */
   line(batch: Batch): void;
-  volatile(agent: string, fact: VolatileFact): void;
+  volatile(agent: string, event: VolatileEvent): void;
   /** The log folds its file from the start again, so everything received so far is void. */
   restarted(): void;
 }

@@ -16,7 +16,7 @@ import type { ColdFold } from './cold-fold.ts';
 import type { LogState } from './fold.ts';
 import { journalFiles, type JournalFiles } from './journal-files.ts';
 import { assertNotHeld } from './lock.ts';
-import type { LogListener, VolatileFact } from './log-listeners.ts';
+import type { LogListener, VolatileEvent } from './log-listeners.ts';
 import { readMessages } from './message-pages.ts';
 import { createOpenJournal } from './open-journal.ts';
 import type { FeatureProjection } from './projections/feature-projection.ts';
@@ -223,8 +223,8 @@ export function openLog(options: SessionLogOptions, blobs: BlobStore, view: Jour
       const place = offset === undefined ? {} : { offset };
       const { seq } = journal.view;
       // The parameters ensure that the type and its fields belong together.
-      const fact = { type, fields } as VolatileFact;
-      journal.listeners.tell((listener) => listener.volatile(agent, fact));
+      const volatile = { type, fields } as VolatileEvent;
+      journal.listeners.tell((listener) => listener.volatile(agent, volatile));
       journal.outbox.publish([{ type, seq, ...journal.stream(), time, payload, volatile: true, ...place }]);
     },
     listen: journal.listeners.add,

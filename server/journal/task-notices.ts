@@ -21,7 +21,7 @@ export interface TaskNotice {
 export const noticeId = ({ taskId, status }: Pick<TaskInfo, 'taskId' | 'status'>): string => `task:${taskId}:${status}`;
 
 /** Ended tasks of an agent whose notification was not delivered, oldest first. */
-export function untoldTasks({ tasks, context }: Pick<LogState, 'tasks' | 'context'>, agent: string): KnownTask[] {
+export function unreportedTasks({ tasks, context }: Pick<LogState, 'tasks' | 'context'>, agent: string): KnownTask[] {
   if (tasks.tasks.size === 0) return [];
   const delivered = context.agents.get(agent)?.delivered;
   return [...tasks.tasks.values()].filter(

@@ -118,7 +118,7 @@ export async function connectServer(config: McpServerConfig, options: ConnectOpt
     breakOff(error),
   );
   // The standard error of the program follows the reason of the failure.
-  const told = (error: unknown) => {
+  const withErrorOutput = (error: unknown) => {
     const line = serverLine(failure() ?? failureText(error), secrets);
     return [line, withoutSecrets(errorOutput(), secrets)].filter(Boolean).join('\n');
   };
@@ -155,7 +155,7 @@ export async function connectServer(config: McpServerConfig, options: ConnectOpt
     return {
       tools,
       close,
-      lost: broken.then(({ error }) => ({ error: told(error), needsAuth: needsAuth(config, error) })),
+      lost: broken.then(({ error }) => ({ error: withErrorOutput(error), needsAuth: needsAuth(config, error) })),
       callTool: (name, args, { timeoutMs, signal: abort, onProgress }) =>
         client.callTool(
           { name, arguments: args },
@@ -174,7 +174,7 @@ export async function connectServer(config: McpServerConfig, options: ConnectOpt
     };
   } catch (error) {
     const reason = deadline.aborted ? new Error(`the server did not answer within ${options.timeoutMs} ms`) : error;
-    const message = told(reason);
+    const message = withErrorOutput(reason);
     await close();
     options.signal?.throwIfAborted();
     throw new McpConnectError(message, { needsAuth: needsAuth(config, error), cause: error });

@@ -89,8 +89,8 @@ function isVacuous(message: ContextMessage): boolean {
 
 /** Removes blank text from each message; undefined for a message without content. */
 const saying = memoizeByPrefix((message: ContextMessage): ContextMessage | undefined => {
-  const told = withoutBlankText(message);
-  return isVacuous(told) ? undefined : told;
+  const visible = withoutBlankText(message);
+  return isVacuous(visible) ? undefined : visible;
 });
 
 /**

@@ -189,14 +189,14 @@ export interface ToolDefinition<Schema extends z.ZodType> {
   mainOnly?: boolean;
   parameters: Schema;
   /** Parameters that models receive; default: `parameters`, which may accept more. */
-  toldParameters?: z.ZodType;
+  offeredParameters?: z.ZodType;
   /** Throws `ToolInputError`. */
   prepare(args: z.output<Schema>, environment: ToolEnvironment): Promise<PreparedCall> | PreparedCall;
 }
 
 /** Creates the tool of a definition; its JSON Schema is generated on first use. */
 export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<Schema>): Tool {
-  const { name, description, permission, effects, mainOnly, toldParameters = definition.parameters } = definition;
+  const { name, description, permission, effects, mainOnly, offeredParameters = definition.parameters } = definition;
   return {
     name,
     description,
@@ -204,7 +204,7 @@ export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<
     effects,
     mainOnly,
     get parameters() {
-      return jsonSchema(toldParameters);
+      return jsonSchema(offeredParameters);
     },
     check(raw) {
       const parsed = definition.parameters.safeParse(raw);

@@ -175,9 +175,9 @@ export function agentMeta(agent: AgentTranscript, facts: AgentMeta): StoredOp[] 
   const { limit } = agent;
   const changed: AgentMeta = {};
   let any = false;
-  function tell<K extends keyof AgentMeta>(name: K, fact: AgentMeta[K]): void {
-    if (sameValue(fact, known[name])) return;
-    changed[name] = fact;
+  function tell<K extends keyof AgentMeta>(name: K, value: AgentMeta[K]): void {
+    if (sameValue(value, known[name])) return;
+    changed[name] = value;
     any = true;
   }
   for (const name in facts) if (isFact(facts, name)) tell(name, facts[name]);

@@ -5,7 +5,7 @@
 import type { Clock } from '#server/clock.ts';
 import { followLog, type FollowedLog } from '#server/journal/follow-log.ts';
 import type { Batch } from '#server/journal/records.ts';
-import type { LogListener, VolatileFact } from '#server/journal/log-listeners.ts';
+import type { LogListener, VolatileEvent } from '#server/journal/log-listeners.ts';
 import { foldRecord, startTranscripts, transcriptOf, type TranscriptFold } from './fold.ts';
 import type { Mapper } from './mapper.ts';
 import type { StoredBatch, OpJournal, OpJournals } from './op-journal.ts';
@@ -49,7 +49,7 @@ export interface LiveTranscriptsDeps {
   /** A fold of the beginning of the file, which is continued. */
   known?: KnownTranscripts | undefined;
   /** Volatile events that are in no record yet, in order. */
-  untold(): { agent: string; fact: VolatileFact }[];
+  unrecorded(): { agent: string; event: VolatileEvent }[];
   clock: Clock;
 }
 
@@ -67,7 +67,7 @@ interface Opened extends OpenTranscripts {
 
 /** Creates the transcripts; nothing is read before `open`. */
 export function createLiveTranscripts(deps: LiveTranscriptsDeps): LiveTranscripts {
-  const { log, mapper, journals, untold, clock } = deps;
+  const { log, mapper, journals, unrecorded, clock } = deps;
   let { known } = deps;
   let opening: Promise<Opened> | undefined;
   let closed = false;
@@ -81,7 +81,9 @@ export function createLiveTranscripts(deps: LiveTranscriptsDeps): LiveTranscript
     open() {
       openedAt = clock.now();
       if (opening) return opening;
-      const opened: Promise<Opened> = openNow({ log, mapper, journals, known, untold, clock }, () => forget(opened));
+      const opened: Promise<Opened> = openNow({ log, mapper, journals, known, unrecorded, clock }, () =>
+        forget(opened),
+      );
       opening = opened;
       known = undefined;
       opened.then(
@@ -169,9 +171,9 @@ async function openNow(deps: LiveTranscriptsDeps, lost: () => void): Promise<Ope
 
   const upkeep: LogListener = {
     line: (batch) => keepUp(() => line(batch)),
-    volatile(agentId, fact) {
-      // Before that, the fact is part of `untold`.
-      if (fold.live) keepUp(() => throttle.take(agentId, mapVolatile(transcriptOf(fold, agentId), fact)));
+    volatile(agentId, event) {
+      // Before that, the event is part of `unrecorded`.
+      if (fold.live) keepUp(() => throttle.take(agentId, mapVolatile(transcriptOf(fold, agentId), event)));
     },
     restarted: () => close(true),
   };
@@ -183,7 +185,7 @@ async function openNow(deps: LiveTranscriptsDeps, lost: () => void): Promise<Ope
     agent.live = true;
     if (agent.begun) journalOf(id, base);
   }
-  for (const { agent, fact } of deps.untold()) mapVolatile(transcriptOf(fold, agent), fact);
+  for (const { agent, event } of deps.unrecorded()) mapVolatile(transcriptOf(fold, agent), event);
 
   return {
     fold,

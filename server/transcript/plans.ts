@@ -48,8 +48,8 @@ function firstPlan(display: unknown, output: unknown, approval: Interaction | un
   if (inReview) return { source: 'interaction' as const, ...inReview };
   const shown = inDisplay(display);
   if (shown) return { source: 'display' as const, ...shown };
-  const told = inOutput(output);
-  return told && { source: 'output' as const, ...told };
+  const fromOutput = inOutput(output);
+  return fromOutput && { source: 'output' as const, ...fromOutput };
 }
 
 function reviewOf({ state, response }: Interaction): NonNullable<Plan['review']> {

@@ -2,7 +2,7 @@
  * Operations of volatile events that precede their records: streamed texts and arguments, progress, phases. They change
  * the same state; the records that follow overwrite all of it.
  */
-import type { VolatileFact } from '#server/journal/log-listeners.ts';
+import type { VolatileEvent } from '#server/journal/log-listeners.ts';
 import type { VolatileFields, VolatileType } from '#schema/events/catalogue.ts';
 import { agentMeta, findTool, openStep, type AgentTranscript } from './agent-transcript.ts';
 import { isShort, lastPart } from './bounds.ts';
@@ -26,14 +26,14 @@ export const volatileRows: VolatileRows = {
 };
 
 /** Maps a volatile event of the running step and applies its operations. */
-export function mapVolatile(agent: AgentTranscript, fact: VolatileFact): StoredOp[] {
-  const ops = mapped(agent, fact);
+export function mapVolatile(agent: AgentTranscript, event: VolatileEvent): StoredOp[] {
+  const ops = mapped(agent, event);
   applyOps(agent.state, ops);
   return ops;
 }
 
-const mapped = <T extends VolatileType>(agent: AgentTranscript, fact: { type: T; fields: VolatileFields<T> }) =>
-  volatileRows[fact.type](agent, fact.fields);
+const mapped = <T extends VolatileType>(agent: AgentTranscript, event: { type: T; fields: VolatileFields<T> }) =>
+  volatileRows[event.type](agent, event.fields);
 
 /** The step that a response streams into; undefined while it waits for its retry. */
 function streamingStep(agent: AgentTranscript): StoredStep | undefined {

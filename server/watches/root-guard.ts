@@ -15,14 +15,14 @@ export function guardRoot(path: string, changed: () => void, system: SystemWatch
   function watchIn(ancestor: string): boolean {
     const [next] = relative(ancestor, path).split(sep);
     const own = basename(ancestor);
-    const told = (name: string | undefined) => {
+    const onChange = (name: string | undefined) => {
       if (name !== undefined && name !== next && name !== own) return;
       // The watched directory may have been removed, and another created at its path.
       arm();
       changed();
     };
     try {
-      watch = system.watch(ancestor, told, false);
+      watch = system.watch(ancestor, onChange, false);
       return true;
     } catch {
       return false;

@@ -25,7 +25,7 @@ export interface TreeUpdate {
   /** Updates a directory to its complete listing. */
   listed(scan: Scan, found: ReadonlyMap<string, EntryKind>, slice: TimeSlice): Promise<Scan[]>;
   /** Drops the contents of a directory that has become unreachable. */
-  empty(directory: Directory, told: boolean): void;
+  empty(directory: Directory, reports: boolean): void;
 }
 
 export interface TreeUpdateDeps {
@@ -44,12 +44,12 @@ export function createTreeUpdate({ tree, tell }: TreeUpdateDeps): TreeUpdate {
     return seen;
   }
 
-  function add(directory: Directory, name: string, kind: EntryKind, told: boolean): Scan[] {
+  function add(directory: Directory, name: string, kind: EntryKind, reports: boolean): Scan[] {
     const seen = seenIn(directory, name, kind);
     tree.put(directory, name, kind, seen);
-    if (told && isReported(seen)) tell(pathIn(directory, name), 'created', kind);
+    if (reports && isReported(seen)) tell(pathIn(directory, name), 'created', kind);
     if (kind !== 'directory' || seen === 0) return [];
-    return [{ directory: tree.enter(directory, name), tell: told, deep: false }];
+    return [{ directory: tree.enter(directory, name), tell: reports, deep: false }];
   }
 
   function tellDeleted(directory: Directory, name: string): void {
@@ -93,7 +93,7 @@ export function createTreeUpdate({ tree, tell }: TreeUpdateDeps): TreeUpdate {
 
   return {
     entry,
-    async listed({ directory, tell: told, deep }, found, slice) {
+    async listed({ directory, tell: reports, deep }, found, slice) {
       const next: Scan[] = [];
       for (const name of directory.entries.keys()) {
         if (!found.has(name)) remove(directory, name);
@@ -102,16 +102,16 @@ export function createTreeUpdate({ tree, tell }: TreeUpdateDeps): TreeUpdate {
       for (const [name, kind] of found) {
         const known = directory.entries.get(name);
         const below = directory.directories?.get(name);
-        if (known === undefined) next.push(...add(directory, name, kind, told));
+        if (known === undefined) next.push(...add(directory, name, kind, reports));
         else if (kindOfEntry(known) !== kind) next.push(...entry(directory, name, kind, true));
-        else if (deep && below) next.push({ directory: below, tell: told, deep });
+        else if (deep && below) next.push({ directory: below, tell: reports, deep });
         if (slice.due()) await slice.rest();
       }
       return next;
     },
-    empty(directory, told) {
+    empty(directory, reports) {
       if (directory.gone) return;
-      if (told) for (const name of directory.entries.keys()) tellDeleted(directory, name);
+      if (reports) for (const name of directory.entries.keys()) tellDeleted(directory, name);
       tree.leave(directory);
     },
   };

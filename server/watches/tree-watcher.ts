@@ -137,12 +137,12 @@ export function createTreeWatcher(deps: TreeWatcherDeps): TreeWatcher {
   }
 
   /** Scans everything: the root may be missing, have been created again, or be another directory than before. */
-  async function scanRoot(told: boolean): Promise<void> {
+  async function scanRoot(reports: boolean): Promise<void> {
     try {
       if (!present) await inDirectory(root, async () => undefined);
-      if (!present && told && views.reported) window.add({ path: '.', change: 'created', kind: 'directory' });
+      if (!present && reports && views.reported) window.add({ path: '.', change: 'created', kind: 'directory' });
       present = true;
-      await scan([{ directory: tree.root, tell: told, deep: true }]);
+      await scan([{ directory: tree.root, tell: reports, deep: true }]);
     } catch (error) {
       if (!isUnreachable(error)) throw error;
       if (present && views.reported) window.add({ path: '.', change: 'deleted', kind: 'directory' });

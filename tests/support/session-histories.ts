@@ -11,7 +11,7 @@ import { readContext } from '#server/journal/projections/context.ts';
 import { countersOf } from '#server/journal/projections/counters.ts';
 import { runningTasks } from '#server/journal/projections/tasks.ts';
 import { entering, internal, event, unsent, type Attachment, type Draft } from '#server/journal/records.ts';
-import { noticeId, taskNotice, untoldTasks } from '#server/journal/task-notices.ts';
+import { noticeId, taskNotice, unreportedTasks } from '#server/journal/task-notices.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
 import type { Display } from '#schema/rest/display.ts';
 import type { ContextMessage, Part, ToolCall } from '#schema/engine.ts';
@@ -418,8 +418,8 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
     const files = { files: [{ path: `/p/${ids % 3}.txt`, mtimeMs: ids }] };
     const output = chance(0.2) ? [{ type: 'text' as const, text: text() }] : text();
     const failed = chance(0.1) ? { isError: true as const } : {};
-    const untold = chance(0.3) ? untoldTasks(log.state, 'main').map(({ info }) => noticeId(info)) : [];
-    const delivered = untold.length > 0 ? { delivered: untold } : {};
+    const unrecorded = chance(0.3) ? unreportedTasks(log.state, 'main').map(({ info }) => noticeId(info)) : [];
+    const delivered = unrecorded.length > 0 ? { delivered: unrecorded } : {};
     const name = names.get(toolCallId);
     const wrote = name === 'TodoList' && chance(0.5) && !('isError' in failed);
     const todos = wrote ? { todos: [{ title: `todo ${ids}`, status: 'pending' }] } : {};
@@ -599,7 +599,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
 
   /** Notices of tasks that the agent has not received yet, at a step or as a turn. */
   function tell(enters: 'turn' | 'step'): Draft[] {
-    return untoldTasks(log.state, 'main')
+    return unreportedTasks(log.state, 'main')
       .slice(0, enters === 'turn' ? 1 : Infinity)
       .flatMap((task) => {
         const { record, message } = taskNotice(task);
@@ -608,7 +608,7 @@ export function createDriver(log: SessionLog, random: Random, firstId = 0): Driv
   }
 
   function task(): void {
-    const [told] = untoldTasks(log.state, 'main');
+    const [told] = unreportedTasks(log.state, 'main');
     const origin = told && taskNotice(told).message.origin;
     if (origin && chance(0.5)) {
       const turnId = countersOf(log.state.counters, 'main').nextTurnId;

@@ -80,9 +80,11 @@ export function createForm(request: IncomingMessage, idleMs: number): Form {
         headBytes += chunk.length;
         if (headBytes > HEAD_BYTES) request.off('data', onHead);
       }
-      function typeOf(told: string): string {
+      function typeOf(declared: string): string {
         request.off('data', onHead);
-        return told !== AMBIGUOUS || namesType(request, Buffer.concat(head).toString('latin1')) ? told : UNTYPED;
+        return declared !== AMBIGUOUS || namesType(request, Buffer.concat(head).toString('latin1'))
+          ? declared
+          : UNTYPED;
       }
 
       const stopWatch = closeWhenIdle(request, idleMs);

@@ -252,8 +252,8 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     if (rendered?.instructions !== shown.instructions) await refreshPrompt('instructions');
     else if (rendered.additionalDirs !== shown.additionalDirs) await refreshPrompt('additional_dirs');
     else if (rendered.tools !== shown.tools) await refreshPrompt('tools');
-    const told = [...warn(instructions.warnings), ...warnOfFiles(catalog.warnings), ...patternWarnings()];
-    if (told.length > 0) log.append(told);
+    const warningDrafts = [...warn(instructions.warnings), ...warnOfFiles(catalog.warnings), ...patternWarnings()];
+    if (warningDrafts.length > 0) log.append(warningDrafts);
     return { model, settings, system: await system() };
   }
 

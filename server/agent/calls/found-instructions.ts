@@ -14,7 +14,7 @@ export interface FoundInstructions {
 
 /** Creates the finder of one agent. */
 export function createFoundInstructions({ session, state, config }: AgentContext): FoundInstructions {
-  let untold: string[] = [];
+  let unannounced: string[] = [];
   return {
     async near({ display, accesses }) {
       const { cwd, services } = session;
@@ -23,14 +23,14 @@ export function createFoundInstructions({ session, state, config }: AgentContext
       const known = new Set([...state().agentsMd, ...(await config.shownInstructions())]);
       const found = await services.nestedInstructions({ accesses, command, cwd }, known);
       // Concurrent calls may find the same file; only the first reports it.
-      const fresh = found.filter((path) => !untold.includes(path));
-      untold.push(...fresh);
+      const fresh = found.filter((path) => !unannounced.includes(path));
+      unannounced.push(...fresh);
       return fresh;
     },
     reminders() {
-      if (untold.length === 0) return [];
-      const files = untold.join('\n');
-      untold = [];
+      if (unannounced.length === 0) return [];
+      const files = unannounced.join('\n');
+      unannounced = [];
       const text = `These instruction files apply to the directories you just worked in; read them before you go on there:\n${files}`;
       return [reminder('agents_md', text)];
     },

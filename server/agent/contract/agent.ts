@@ -8,7 +8,7 @@ import type { Prompt } from '#schema/rest/prompt.ts';
 import type { TurnAborted } from './errors.ts';
 import type { Tool } from '#server/tools/tool.ts';
 import type { InFlightTurn } from '#schema/rest/message.ts';
-import type { VolatileFact } from '#server/journal/log-listeners.ts';
+import type { VolatileEvent } from '#server/journal/log-listeners.ts';
 import type { AgentBirth } from './config.ts';
 import type { Caller } from '#schema/rest/caller.ts';
 
@@ -53,7 +53,7 @@ export interface Agent {
   tools(): { tool: Tool; active: boolean }[];
   inFlight(): InFlightTurn | null;
   /** Published volatile events that no record contains yet, in order. */
-  untold(): VolatileFact[];
+  unrecorded(): VolatileEvent[];
   idle(): boolean;
   /** Cancels the turn and drops the queue; returns the agent's final records, for the journal's last line. */
   close(reason: 'closed' | 'archived' | 'evicted', message: string): Promise<Draft[]>;

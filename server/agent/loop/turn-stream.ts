@@ -3,7 +3,7 @@
  * read from here; nothing is journaled.
  */
 import type { Clock } from '#server/clock.ts';
-import type { VolatileFact } from '#server/journal/log-listeners.ts';
+import type { VolatileEvent } from '#server/journal/log-listeners.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { StatusFields } from '#schema/events/volatile.ts';
@@ -41,7 +41,7 @@ export interface TurnStream {
   ended(outcome: TurnOutcome): void;
   view(): InFlightTurn;
   /** Published volatile events of the running step that no record contains yet, in order and joined. */
-  untold(): VolatileFact[];
+  unrecorded(): VolatileEvent[];
 }
 
 export interface TurnStreamDeps {
@@ -193,9 +193,9 @@ export function createTurnStream(deps: TurnStreamDeps): TurnStream {
       });
       frames.facts(changed);
     },
-    untold: () => [
+    unrecorded: () => [
       ...pieces,
-      ...[...tools.values()].flatMap(({ tool_call_id: toolCallId, last_progress: update }): VolatileFact[] =>
+      ...[...tools.values()].flatMap(({ tool_call_id: toolCallId, last_progress: update }): VolatileEvent[] =>
         update ? [{ type: 'tool.progress', fields: { turnId, toolCallId, update } }] : [],
       ),
     ],

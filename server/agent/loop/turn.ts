@@ -115,13 +115,13 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
   /** Appends the head of the step as one journal line: input, reminders, `prompt.started`, `turn.step.started`. */
   async function beginStep(step: number): Promise<OpenStep> {
     const list = await log.store(newToolList());
-    const told = await log.store(features.flatMap(remindersOf));
+    const featureMessages = await log.store(features.flatMap(remindersOf));
     signal.throwIfAborted();
     const hooks = features.map((feature) => feature.onStepStart?.(agent, { turnId, step }) ?? {});
     const input = [...continuation, ...featureInput(), ...turn.takeInput()];
     continuation = [];
-    const declarations = told.filter(({ tools }) => tools);
-    const said = told.filter(({ tools }) => !tools);
+    const declarations = featureMessages.filter(({ tools }) => tools);
+    const said = featureMessages.filter(({ tools }) => !tools);
     const reminders = [...turn.reminders(), ...said, ...hooks.flatMap((hook) => hook.messages ?? [])];
     const head: Draft[] = [
       ...inputDrafts(id, input, 'step'),

@@ -4,7 +4,7 @@ import type { ContextMessage, Origin } from '#schema/engine.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 
 /** The member of a message that is read here. */
-type Told = Pick<ContextMessage, 'origin'>;
+type WithOrigin = Pick<ContextMessage, 'origin'>;
 type Injection = Extract<Origin, { kind: 'injection' }>;
 
 /** Wraps the text of a reminder. */
@@ -17,7 +17,7 @@ export function reminder(variant: string, text: string, disclosure?: unknown): C
 }
 
 /** The `disclosure` of the newest reminder of a variant, which the model has received. */
-function lastDisclosure(messages: readonly Told[], variant: string): unknown {
+function lastDisclosure(messages: readonly WithOrigin[], variant: string): unknown {
   const last = messages.findLast(
     (message) => message.origin?.kind === 'injection' && message.origin.variant === variant,
   );
@@ -33,7 +33,7 @@ export function localDate(now: Date): string {
   return `${now.getFullYear()}-${pad(now.getMonth() + 1)}-${pad(now.getDate())}`;
 }
 
-function dateReminder(messages: readonly Told[], now: Date): ContextMessage[] {
+function dateReminder(messages: readonly WithOrigin[], now: Date): ContextMessage[] {
   const date = localDate(now);
   const disclosed = dateSchema.safeParse(lastDisclosure(messages, 'date_change')).data?.date;
   if (disclosed === date) return [];
@@ -42,7 +42,7 @@ function dateReminder(messages: readonly Told[], now: Date): ContextMessage[] {
   return [reminder('date_change', text, { date })];
 }
 
-function modeReminder(messages: readonly Told[], mode: PermissionMode): ContextMessage[] {
+function modeReminder(messages: readonly WithOrigin[], mode: PermissionMode): ContextMessage[] {
   const disclosed = modeSchema.safeParse(lastDisclosure(messages, 'permission_mode')).data?.mode;
   if (mode === 'auto') {
     if (disclosed === 'auto') return [];
@@ -56,7 +56,10 @@ function modeReminder(messages: readonly Told[], mode: PermissionMode): ContextM
 }
 
 /** The core's reminders before the next request. */
-export function stepReminders(messages: readonly Told[], facts: { now: Date; mode: PermissionMode }): ContextMessage[] {
+export function stepReminders(
+  messages: readonly WithOrigin[],
+  facts: { now: Date; mode: PermissionMode },
+): ContextMessage[] {
   return [...dateReminder(messages, facts.now), ...modeReminder(messages, facts.mode)];
 }
 
@@ -64,7 +67,7 @@ const INTERRUPTION =
   'The user interrupted the previous turn on purpose. Do not resume it by yourself; wait for what the user says next.';
 
 /** The reminder after a user's abort; empty if the conversation already ends with one. */
-export function interruptionReminder(messages: readonly Told[]): ContextMessage[] {
+export function interruptionReminder(messages: readonly WithOrigin[]): ContextMessage[] {
   const last = messages.at(-1);
   const already = last?.origin?.kind === 'injection' && last.origin.variant === 'interruption';
   return already ? [] : [reminder('interruption', INTERRUPTION)];

@@ -46,7 +46,7 @@ export async function openSideConversation(
     return agents.create({ ...birth, records }, ({ id }) => id);
   }
   // The conversation is empty, so there are no records to copy.
-  return agents.create({ ...birth, records: (agentId) => [told(agentId)] }, async ({ id, context }) => {
+  return agents.create({ ...birth, records: (agentId) => [reminderDraft(agentId)] }, async ({ id, context }) => {
     const model = config.model ?? models.defaultModel();
     await context.config.change({ profile: mainProfile, ...(model === undefined ? {} : { model }) });
     return id;
@@ -55,7 +55,7 @@ export async function openSideConversation(
 
 const sideReminder = () => reminder('btw', REMINDER);
 
-const told = (agentId: string): Draft => entering(agentId, [sideReminder()], { cause: 'reminder' });
+const reminderDraft = (agentId: string): Draft => entering(agentId, [sideReminder()], { cause: 'reminder' });
 
 /** Returns records that copy the main agent's profile, settings, prompt and conversation. */
 function copyOfMain({ log }: SessionContext, agentId: string): Draft[] {
@@ -75,7 +75,7 @@ function copyOfMain({ log }: SessionContext, agentId: string): Draft[] {
           }),
         ]),
     copiedHistory(log.state, agentId, MAIN_AGENT),
-    told(agentId),
+    reminderDraft(agentId),
   ];
 }
 

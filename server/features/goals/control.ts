@@ -64,7 +64,7 @@ function cancel(work: GoalWork, agent: AgentContext): void {
   const driven = drivenTurn(work.state());
   agent.config.create();
   // A running turn gets the reminder at its next step or its end.
-  const told = turn ? [] : [entering(MAIN_AGENT, [cancelledReminder()], { cause: 'reminder' })];
-  work.write(agent, [cleared(), ...told]);
+  const reminderDrafts = turn ? [] : [entering(MAIN_AGENT, [cancelledReminder()], { cause: 'reminder' })];
+  work.write(agent, [cleared(), ...reminderDrafts]);
   if (driven) endTurn(agent.session, 'the goal was cancelled');
 }

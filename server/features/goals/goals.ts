@@ -21,7 +21,7 @@ import { BUDGET_VETO, budgetStop, goalReminder } from './reminders.ts';
 import { createGoalActions } from './tool-actions.ts';
 import { createGoalTools } from './tools.ts';
 import { goalTranscript } from './transcript.ts';
-import { blocked, createGoalWork, untoldCancel, untoldCancelDraft } from './work.ts';
+import { blocked, createGoalWork, pendingCancelReminder, pendingCancelDrafts } from './work.ts';
 
 /** The goal as clients read it; `now` in ms. */
 export const goalOf = (state: LogState, now: number): Goal | null =>
@@ -42,7 +42,7 @@ function open(session: SessionContext): LiveFeature {
   function onStepStart(agent: AgentContext, { turnId, step }: StepHead) {
     if (agent.id !== MAIN_AGENT) return {};
     const goal = work.present();
-    const messages = untoldCancel(state());
+    const messages = pendingCancelReminder(state());
     if (!goal) return { messages };
     if (step === 1) return firstStep(goal, turnId, messages);
     if (beginsAnew(agent.state())) messages.push(goalReminder(goal));
@@ -99,9 +99,9 @@ function open(session: SessionContext): LiveFeature {
     shouldStopTurn: (agent, { turnId }) => veto(agent, turnId) !== undefined,
     onStepStart,
     onTurnEnd(agent, turnId, outcome, end) {
-      if (agent.id !== MAIN_AGENT || !(state().goal || state().cancelUntold)) return {};
+      if (agent.id !== MAIN_AGENT || !(state().goal || state().cancelUnreported)) return {};
       const last = foldedWith(state(), end.line, clock.now());
-      return { before: goalBehind(agent, last, turnId, outcome, end), after: untoldCancelDraft(last) };
+      return { before: goalBehind(agent, last, turnId, outcome, end), after: pendingCancelDrafts(last) };
     },
     opensTurn: ({ goal_control }) => goal_control === 'resume',
 

@@ -15,16 +15,16 @@ export interface GoalState {
   /** The main agent's running turn. */
   turn: GoalTurn | undefined;
   /** A goal was cancelled, and the model has not received the reminder. */
-  cancelUntold: boolean;
+  cancelUnreported: boolean;
   /** Number of goals cancelled so far. */
   cancelled: number;
 }
 
 /** The state that an undo reverts: not the goal, but the model's knowledge of it. */
-interface ToldOfGoal {
+interface GoalCheckpoint {
   /** Whether there was a goal, so that its reminder was sent or due. */
   known: boolean;
-  cancelUntold: boolean;
+  cancelUnreported: boolean;
   cancelled: number;
 }
 
@@ -52,14 +52,14 @@ const notForked = () =>
     'This session was copied from one that works towards a goal. The goal stayed there: do not work on it here unless the user asks for that.',
   );
 
-export const goalProjection = defineFeatureProjection<GoalState, ToldOfGoal>({
+export const goalProjection = defineFeatureProjection<GoalState, GoalCheckpoint>({
   name: 'goals',
-  initial: () => ({ goal: undefined, since: 0, turn: undefined, cancelUntold: false, cancelled: 0 }),
+  initial: () => ({ goal: undefined, since: 0, turn: undefined, cancelUnreported: false, cancelled: 0 }),
   apply,
   undo: {
-    checkpoint: ({ goal, cancelUntold, cancelled }) => ({ known: goal !== undefined, cancelUntold, cancelled }),
-    restore(state, agent, { known, cancelUntold, cancelled }) {
-      if (agent === MAIN_AGENT) state.cancelUntold = cancelUntold || (known && state.cancelled > cancelled);
+    checkpoint: ({ goal, cancelUnreported, cancelled }) => ({ known: goal !== undefined, cancelUnreported, cancelled }),
+    restore(state, agent, { known, cancelUnreported, cancelled }) {
+      if (agent === MAIN_AGENT) state.cancelUnreported = cancelUnreported || (known && state.cancelled > cancelled);
     },
   },
   onCopy: ({ goal }) => (goal ? [unsent(entering(MAIN_AGENT, [notForked()], { cause: 'reminder' }))] : []),
@@ -77,7 +77,7 @@ function apply(state: GoalState, record: JournalRecord, t: number): void {
     case 'goal.updated': {
       const { snapshot, x } = record;
       if (snapshot === null && state.goal !== undefined && state.goal.status !== 'complete') {
-        state.cancelUntold = true;
+        state.cancelUnreported = true;
         state.cancelled += 1;
       }
       state.goal = snapshot ?? undefined;
@@ -108,11 +108,11 @@ function apply(state: GoalState, record: JournalRecord, t: number): void {
       break;
     case 'context.spliced':
       if (record.messages.some(({ origin }) => origin?.kind === 'injection' && origin.variant === GOAL_CANCELLED)) {
-        state.cancelUntold = false;
+        state.cancelUnreported = false;
       }
       break;
     case 'forked':
-      Object.assign(state, { goal: undefined, turn: undefined, cancelUntold: false });
+      Object.assign(state, { goal: undefined, turn: undefined, cancelUnreported: false });
       break;
   }
 }

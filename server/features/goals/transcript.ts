@@ -20,10 +20,10 @@ export const goalTranscript: RecordMappers = {
     const known = agent.state.meta.goal;
     const changed = goal ? !sameValue(goal, known) : known !== undefined;
     // A change of counters only is no marker in the timeline.
-    const told = snapshot === null || change !== undefined || x?.cause === 'created';
+    const isShown = snapshot === null || change !== undefined || x?.cause === 'created';
     return [
       ...(changed ? [{ op: 'meta.merge' as const, meta: { goal } }] : []),
-      ...(told ? [markerOp(agent, 'goal', eventFields(record), t)] : []),
+      ...(isShown ? [markerOp(agent, 'goal', eventFields(record), t)] : []),
     ];
   },
   forked: ({ state }) => (state.meta.goal ? [{ op: 'meta.merge', meta: { goal: null } }] : []),

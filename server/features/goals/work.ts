@@ -99,8 +99,9 @@ export const blocked = (goal: Goal): Draft =>
   moved(goal, 'blocked', { actor: 'runtime', reason: reachedBudgets(goal) ?? 'A budget is used up' });
 
 /** The reminder of a cancelled goal, if the model has not received it. */
-export const untoldCancel = ({ cancelUntold }: GoalState) => (cancelUntold ? [cancelledReminder()] : []);
+export const pendingCancelReminder = ({ cancelUnreported }: GoalState) =>
+  cancelUnreported ? [cancelledReminder()] : [];
 
 /** The same reminder as a record. */
-export const untoldCancelDraft = (state: GoalState): Draft[] =>
-  state.cancelUntold ? [entering(MAIN_AGENT, untoldCancel(state), { cause: 'reminder' })] : [];
+export const pendingCancelDrafts = (state: GoalState): Draft[] =>
+  state.cancelUnreported ? [entering(MAIN_AGENT, pendingCancelReminder(state), { cause: 'reminder' })] : [];

@@ -6,7 +6,7 @@ import type { SessionContext } from '#server/agent/contract/context.ts';
 import type { HookOutcome, Hooks } from '#server/hooks/hooks.ts';
 import type { EventRecord, JournalRecord } from '#server/journal/records.ts';
 import type { HookEvent } from '#schema/config/config.ts';
-import { approvalInput, decisionInput, toldEvents, type HookInput } from './told.ts';
+import { approvalInput, decisionInput, hookEventsOf, type HookInput } from './record-events.ts';
 
 /** Most concurrent fire-and-forget runs of a session; events beyond that are dropped and reported. */
 export const MAX_TOLD = 32;
@@ -80,11 +80,11 @@ export function createHookRuns(session: SessionContext, hooks: Hooks): HookRuns 
       if (record.reason === 'cancelled') turns.get(record.agent)?.abort();
       turns.delete(record.agent);
     }
-    for (const { event, facts } of toldEvents(record.type)) {
+    for (const { event, input } of hookEventsOf(record.type)) {
       if (!hooks.wanted(event)) continue;
       // Hooks of a turn's end must outlive its abort.
       const signal = record.type === 'turn.ended' ? life.signal : ofTurn(record.agent);
-      behind(event, signal, async () => facts(await log.load(record)));
+      behind(event, signal, async () => input(await log.load(record)));
     }
     if (record.type === 'permission.approval.requested') asked(record);
     if (record.type === 'event.approval.resolved') resolved(record);

@@ -38,7 +38,7 @@ function open(session: SessionContext, { hooks }: FeatureServices): LiveFeature 
   /** The turn that Stop hooks have continued, by agent. */
   const goneOn = new Map<string, number>();
   /** The record that the next step has to append, by agent. */
-  const untold = new Map<string, Draft>();
+  const pendingResults = new Map<string, Draft>();
 
   async function askAboutPrompt(
     agent: AgentContext,
@@ -73,7 +73,7 @@ function open(session: SessionContext, { hooks }: FeatureServices): LiveFeature 
     const { blocked } = await runs.ask('Stop', '', { stop_hook_active: false }, signal);
     if (blocked === undefined || signal.aborted) return [];
     goneOn.set(agent.id, turnId);
-    untold.set(agent.id, event(agent.id, 'hook.result', { turnId, hookEvent: 'Stop', content: blocked }));
+    pendingResults.set(agent.id, event(agent.id, 'hook.result', { turnId, hookEvent: 'Stop', content: blocked }));
     const origin = { kind: 'system_trigger' as const, name: 'stop_hook' };
     return [{ role: 'user', content: [{ type: 'text', text: blocked }], toolCalls: [], origin }];
   }
@@ -132,14 +132,14 @@ function open(session: SessionContext, { hooks }: FeatureServices): LiveFeature 
       return hooks.wanted('Stop') ? askBeforeTurnEnd : undefined;
     },
     onStepStart({ id }) {
-      const draft = untold.get(id);
+      const draft = pendingResults.get(id);
       if (!draft) return {};
-      untold.delete(id);
+      pendingResults.delete(id);
       return { before: [draft] };
     },
     onTurnEnd({ id }) {
       goneOn.delete(id);
-      untold.delete(id);
+      pendingResults.delete(id);
       return {};
     },
     beforeSubagent(_agent, { name, prompt }, signal) {

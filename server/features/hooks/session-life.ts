@@ -65,9 +65,9 @@ export function createSessionLife(session: SessionContext, hooks: Hooks, runs: H
       callOffHeartbeat?.();
       if (beginning) ended.abort();
       await beginning;
-      const told = reason === 'archive' ? 'archive' : 'exit';
-      if (since === undefined || !hooks.wanted('SessionEnd', told)) return;
-      await runs.ask('SessionEnd', told, { reason: told }, new AbortController().signal);
+      const matcher = reason === 'archive' ? 'archive' : 'exit';
+      if (since === undefined || !hooks.wanted('SessionEnd', matcher)) return;
+      await runs.ask('SessionEnd', matcher, { reason: matcher }, new AbortController().signal);
     },
   };
 }

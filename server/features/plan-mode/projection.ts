@@ -18,7 +18,7 @@ export interface PlanState {
   /** Id of the newest plan; retained when plan mode is left, so that entering it again reuses the file. */
   id?: string;
   /** Content of the newest reminder in the context; undefined where there is none. */
-  told?: 'on' | 'off' | undefined;
+  lastReminder?: 'on' | 'off' | undefined;
   /** Plan mode was entered after that reminder. */
   entered: boolean;
   /** A user message followed that reminder. */
@@ -52,15 +52,15 @@ function formOf(origin: Origin | undefined): ReminderForm | undefined {
 }
 
 function reminded(state: PlanState, form: ReminderForm): PlanState {
-  const told = form === 'exit' ? 'off' : 'on';
+  const lastReminder = form === 'exit' ? 'off' : 'on';
   const answersSinceFull = form === 'short' ? state.answersSinceFull : 0;
-  return { ...state, told, entered: false, userSince: false, answersSinceReminder: 0, answersSinceFull };
+  return { ...state, lastReminder, entered: false, userSince: false, answersSinceReminder: 0, answersSinceFull };
 }
 
 function spliced(state: PlanState, { messages, x }: Extract<JournalRecord, { type: 'context.spliced' }>): PlanState {
   // A summary replaces the reminders before it.
-  const gone = x?.cause === 'compaction' && state.told !== undefined;
-  let next: PlanState = gone ? { ...state, told: undefined } : state;
+  const gone = x?.cause === 'compaction' && state.lastReminder !== undefined;
+  let next: PlanState = gone ? { ...state, lastReminder: undefined } : state;
   for (const message of messages) {
     const form = formOf(message.origin);
     if (form) next = reminded(next, form);
@@ -76,7 +76,7 @@ function after(state: PlanState, record: JournalRecord): PlanState {
     case 'context.spliced':
       return spliced(state, record);
     case 'context.cleared':
-      return { ...state, told: undefined };
+      return { ...state, lastReminder: undefined };
     case 'step.response': {
       if (!state.active || record.partial) return state;
       const { answersSinceReminder, answersSinceFull } = state;

@@ -28,9 +28,9 @@ const texts: Record<ReminderForm, (path: string) => string> = {
 
 /** The reminder that is due before the next request; `entry` is `full`, or `reentry` if the plan file has content. */
 export function dueReminder(state: PlanState): 'entry' | 'full' | 'short' | 'exit' | undefined {
-  const { active, told, entered, userSince, answersSinceFull, answersSinceReminder } = state;
-  if (!active) return told === 'on' ? 'exit' : undefined;
-  if (entered || told !== 'on') return 'entry';
+  const { active, lastReminder, entered, userSince, answersSinceFull, answersSinceReminder } = state;
+  if (!active) return lastReminder === 'on' ? 'exit' : undefined;
+  if (entered || lastReminder !== 'on') return 'entry';
   if (userSince || answersSinceFull >= FULL_AFTER_ANSWERS) return 'full';
   return answersSinceReminder >= SHORT_AFTER_ANSWERS ? 'short' : undefined;
 }

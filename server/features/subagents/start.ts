@@ -56,12 +56,12 @@ export const startParameters = {
 
 type StartShape = z.ZodRawShape & typeof startParameters;
 
-const told = new WeakMap<z.ZodObject<StartShape>, Map<string, z.ZodObject>>();
+const narrowedSchemas = new WeakMap<z.ZodObject<StartShape>, Map<string, z.ZodObject>>();
 
 /** The parameters that models receive, without those that have no use. Memoized: equal options give the same object. */
-export function toldParameters(parameters: z.ZodObject<StartShape>, { fork, models }: StartOptions): z.ZodObject {
-  const known = told.get(parameters) ?? new Map<string, z.ZodObject>();
-  told.set(parameters, known);
+export function offeredParameters(parameters: z.ZodObject<StartShape>, { fork, models }: StartOptions): z.ZodObject {
+  const known = narrowedSchemas.get(parameters) ?? new Map<string, z.ZodObject>();
+  narrowedSchemas.set(parameters, known);
   const key = `${fork} ${models !== undefined}`;
   const made =
     known.get(key) ?? parameters.omit({ ...(fork ? {} : { fork: true }), ...(models ? {} : { model: true }) });

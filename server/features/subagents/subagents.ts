@@ -58,7 +58,7 @@ function open(session: SessionContext): Subagents {
   const resuming = new Set<string>();
   const { lives } = foregroundRuns.of(log.state.features);
   let offered: { all: Profiles; subagents: unknown; offer: SubagentOffer } | undefined;
-  let told: { offer: SubagentOffer; tools: readonly Tool[] } | undefined;
+  let offeredTools: { offer: SubagentOffer; tools: readonly Tool[] } | undefined;
 
   function offer(): SubagentOffer {
     const all = services.profiles(session);
@@ -76,13 +76,13 @@ function open(session: SessionContext): Subagents {
   /** The Agent tool with its current description; the same object until that changes. */
   function tools(): readonly Tool[] {
     const now = offer();
-    if (told?.offer !== now) {
-      told = {
+    if (offeredTools?.offer !== now) {
+      offeredTools = {
         offer: now,
         tools: [createAgentTool(now.profiles, now.options, { allowed, resumable, checkStart, run })],
       };
     }
-    return told.tools;
+    return offeredTools.tools;
   }
 
   function resumable(callerId: string, agentId: string): string {

@@ -11,7 +11,7 @@ import {
   type ToolEnvironment,
   type ToolResult,
 } from '#server/tools/tool.ts';
-import { modelLines, startParameters, toldParameters, type StartOptions, type WantedStart } from './start.ts';
+import { modelLines, startParameters, offeredParameters, type StartOptions, type WantedStart } from './start.ts';
 import type { Profiles } from '#server/agent/contract/profile.ts';
 
 export const AGENT_TOOL = 'Agent';
@@ -69,7 +69,7 @@ export function createAgentTool(profiles: Profiles, options: StartOptions, deps:
     mainOnly: true,
     description: descriptionOf(profiles, options),
     parameters,
-    toldParameters: toldParameters(parameters, options),
+    offeredParameters: offeredParameters(parameters, options),
     prepare(args: AgentArguments, environment) {
       const request = requestOf(args, environment, options, deps);
       const { profile, description, prompt, background } = request;

@@ -9,26 +9,26 @@ import type { ContextMessage } from '#schema/engine.ts';
 /** Variant of the reminders' origin. */
 const SWARM_REMINDER = 'swarm_mode';
 
-type Told = 'on' | 'off';
+type Reminded = 'on' | 'off';
 
 const disclosureSchema = z.object({ swarm: z.enum(['on', 'off']) });
 
-const texts: Record<Told, string> = {
+const texts: Record<Reminded, string> = {
   on: `Swarm mode is on: the user wants work to be spread over many subagents. Where a task can be taken apart into pieces that do not depend on each other, call AgentSwarm with a template and one item for each piece, as the only call of your response. Do yourself what cannot be taken apart, and what puts the pieces together.`,
   off: 'Swarm mode has ended: decide again by the task alone whether subagents are worth it.',
 };
 
-function toldBy({ message: { origin } }: ContextEntry): Told | undefined {
+function reminderIn({ message: { origin } }: ContextEntry): Reminded | undefined {
   if (origin?.kind !== 'injection' || origin.variant !== SWARM_REMINDER) return undefined;
   return disclosureSchema.safeParse(origin.disclosure).data?.swarm;
 }
 
 /** Returns the state of the newest reminder that is still in the model's context. */
-function visible({ entries }: Pick<ContextState, 'entries'>): Told | undefined {
+function visible({ entries }: Pick<ContextState, 'entries'>): Reminded | undefined {
   for (let at = entries.length - 1; at >= 0; at -= 1) {
     const entry = entries[at];
-    const told = entry && toldBy(entry);
-    if (told) return told;
+    const reminded = entry && reminderIn(entry);
+    if (reminded) return reminded;
   }
   return undefined;
 }
@@ -38,10 +38,10 @@ export function swarmReminders(
   context: Pick<ContextState, 'entries'>,
   trigger: SwarmTrigger | undefined,
 ): ContextMessage[] {
-  const told = visible(context);
-  const now: Told = trigger === 'manual' ? 'on' : 'off';
+  const reminded = visible(context);
+  const now: Reminded = trigger === 'manual' ? 'on' : 'off';
   // The model needs the reminder that the mode is off only after the one that it is on.
-  if (told === now || (told === undefined && now === 'off')) return [];
+  if (reminded === now || (reminded === undefined && now === 'off')) return [];
   return [reminder(SWARM_REMINDER, texts[now], { swarm: now })];
 }
 
@@ -57,7 +57,7 @@ export function withoutTrailingReminder(agentId: string, context: ContextState):
   const { entries } = context;
   const at = entries.findLastIndex((entry) => !isEmpty(entry));
   const last = entries[at];
-  if (!last || toldBy(last) !== 'on') return [];
+  if (!last || reminderIn(last) !== 'on') return [];
   const tokens = contextSize({ ...context, entries: entries.toSpliced(at, 1) });
   return [event(agentId, 'context.spliced', { start: at, deleteCount: 1, messages: [], tokens }, { cause: 'remove' })];
 }

@@ -194,8 +194,8 @@ export async function runSwarm(members: readonly Member[], deps: SwarmDeps): Pro
   const stopListening = log.listen({
     line: () => {},
     restarted: () => {},
-    volatile(agentId, fact) {
-      if (fact.type !== 'agent.status.updated' || fact.fields.phase?.kind !== 'streaming') return;
+    volatile(agentId, event) {
+      if (event.type !== 'agent.status.updated' || event.fields.phase?.kind !== 'streaming') return;
       for (const [number, run] of runs) {
         if (run.agentId !== agentId) continue;
         schedule.answered(number);

@@ -22,7 +22,7 @@ function open(session: SessionContext): LiveFeature {
   const { log, agents, config } = session;
   const trigger = (agentId: string) => swarmTrigger(log.state.features, agentId);
   const concurrency = () => swarmConcurrency(config.effective());
-  let told: { offer: SubagentOffer; tools: readonly Tool[] } | undefined;
+  let offeredTools: { offer: SubagentOffer; tools: readonly Tool[] } | undefined;
 
   async function run(request: SwarmRequest, context: RunContext): Promise<ToolResult> {
     const { agentId, toolCallId, signal } = context;
@@ -45,14 +45,14 @@ function open(session: SessionContext): LiveFeature {
     tools() {
       const live = session.feature(subagents);
       const offer = live.offer();
-      if (told?.offer !== offer) {
+      if (offeredTools?.offer !== offer) {
         const { allowed, resumable, checkStart } = live;
-        told = {
+        offeredTools = {
           offer,
           tools: [createSwarmTool(offer, { allowed, resumable, checkStart, concurrency, run })],
         };
       }
-      return told.tools;
+      return offeredTools.tools;
     },
 
     beforeToolCall: (agent, call) => (refused(agent, call) ? ALONE : undefined),

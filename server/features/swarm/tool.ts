@@ -6,7 +6,7 @@ import { defineTool, ToolInputError, type RunContext, type Tool, type ToolResult
 import {
   modelLines,
   startParameters,
-  toldParameters,
+  offeredParameters,
   type StartOptions,
   type WantedStart,
 } from '../subagents/start.ts';
@@ -79,7 +79,7 @@ export function createSwarmTool({ profiles, options }: SubagentOffer, deps: Swar
     mainOnly: true,
     description: descriptionOf(profiles, options),
     parameters,
-    toldParameters: toldParameters(parameters, options),
+    offeredParameters: offeredParameters(parameters, options),
     prepare(args: SwarmArguments, { agentId }) {
       const description = cutText(args.description, DESCRIPTION_CHARS);
       const members = membersOf(args, agentId, deps);

@@ -4,7 +4,7 @@ import type { Feature, LiveFeature } from '#server/agent/contract/feature.ts';
 import { reminder } from '#server/agent/prompt/reminders.ts';
 import { beginsAnew } from '#server/journal/projections/context.ts';
 import { runningTasks, type KnownTask } from '#server/journal/projections/tasks.ts';
-import { taskNotice, untoldTasks } from '#server/journal/task-notices.ts';
+import { taskNotice, unreportedTasks } from '#server/journal/task-notices.ts';
 import type { Task } from '#server/tasks/task.ts';
 import type { Tool } from '#server/tools/tool.ts';
 import { findTask, listedTasks } from './listed-tasks.ts';
@@ -41,7 +41,7 @@ function open(session: SessionContext): LiveFeature {
   /** The turn that notifies the agent of a task's end; undefined if a running turn has done so meanwhile. */
   function opening({ agentId, info }: Task): TurnRequest | undefined {
     const { taskId } = info();
-    const task = untoldTasks(log.state, agentId).find((one) => one.info.taskId === taskId);
+    const task = unreportedTasks(log.state, agentId).find((one) => one.info.taskId === taskId);
     const input = task && inputOf(task);
     const origin = input?.messages[0]?.origin;
     return input && origin && { ...input, origin };
@@ -63,7 +63,7 @@ function open(session: SessionContext): LiveFeature {
       const own = running.filter((task) => task.agent === agent.id);
       return own.length === 0 ? [] : [stillRunning(own)];
     },
-    pendingInput: (agent) => untoldTasks(log.state, agent.id).map(inputOf),
+    pendingInput: (agent) => unreportedTasks(log.state, agent.id).map(inputOf),
   };
 }
 

@@ -19,7 +19,7 @@ export const argumentsSchema = z.strictObject({
   names: z.array(z.string()).min(1).describe('Names of the tools, as they were announced.'),
 });
 
-export interface ToldTools {
+export interface AnnouncedTools {
   /** Names of the tools that were announced as loadable. */
   announced: ReadonlySet<string>;
   /** The last declared schemas, by name. */
@@ -29,7 +29,7 @@ export interface ToldTools {
 }
 
 /** Reads all entries, so it is called only for agents that load tools. */
-export function toldTools(entries: readonly Pick<ContextEntry, 'message'>[]): ToldTools {
+export function announcedTools(entries: readonly Pick<ContextEntry, 'message'>[]): AnnouncedTools {
   const announced = new Set<string>();
   const loaded = new Map<string, Stored<ToolSchema>>();
   const asked = new Set<string>();

@@ -10,7 +10,7 @@ import { LOADABLE_TOOLS } from '#server/models/request-history.ts';
 import type { ResolvedModel } from '#server/models/types.ts';
 import type { Tool } from '#server/tools/tool.ts';
 import type { ContextMessage } from '#schema/engine.ts';
-import { SELECT_TOOLS, toldTools, type Disclosure, type ToldTools } from './conversation.ts';
+import { SELECT_TOOLS, announcedTools, type Disclosure, type AnnouncedTools } from './conversation.ts';
 import { createSelectTools } from './tool.ts';
 
 function open(session: SessionContext): LiveFeature {
@@ -60,12 +60,12 @@ function open(session: SessionContext): LiveFeature {
     },
     reminders(agent) {
       if (!agent.tools().loadsDeferred) return [];
-      const told = toldTools(agent.state().entries);
-      const announcement = due.delete(agent.id) ? announced(loadable(agent), told) : [];
-      return [...announcement, ...declaration(loadable(agent), told)];
+      const known = announcedTools(agent.state().entries);
+      const announcement = due.delete(agent.id) ? announced(loadable(agent), known) : [];
+      return [...announcement, ...declaration(loadable(agent), known)];
     },
     toolUnavailable(agent, { name, deferred }) {
-      if (!deferred || !agent.tools().loadsDeferred || toldTools(agent.state().entries).loaded.has(name))
+      if (!deferred || !agent.tools().loadsDeferred || announcedTools(agent.state().entries).loaded.has(name))
         return undefined;
       return `The tool "${name}" is not loaded. Call ${SELECT_TOOLS} with its name first; it can be called in the response after that.`;
     },
@@ -78,10 +78,10 @@ const takesSchemas = ({ protocol, capabilities }: ResolvedModel): boolean =>
 
 const loadable = (agent: AgentContext): Tool[] => agent.tools().active.filter(({ deferred }) => deferred);
 
-function announced(tools: readonly Tool[], told: ToldTools): ContextMessage[] {
+function announced(tools: readonly Tool[], known: AnnouncedTools): ContextMessage[] {
   const names = new Set(tools.map(({ name }) => name));
-  const added = [...names].filter((name) => !told.announced.has(name));
-  const removed = [...told.announced].filter((name) => !names.has(name));
+  const added = [...names].filter((name) => !known.announced.has(name));
+  const removed = [...known.announced].filter((name) => !names.has(name));
   if (added.length + removed.length === 0) return [];
   const text = [
     `Tools that you can load with ${SELECT_TOOLS} have come or gone; do not mention this to the user.`,
@@ -95,7 +95,7 @@ function announced(tools: readonly Tool[], told: ToldTools): ContextMessage[] {
 const block = (tag: string, names: readonly string[]) => (names.length > 0 ? [`<${tag}>`, ...names, `</${tag}>`] : []);
 
 /** Declares the requested schemas that the conversation does not have in their present form. */
-function declaration(tools: readonly Tool[], { asked, loaded }: ToldTools): ContextMessage[] {
+function declaration(tools: readonly Tool[], { asked, loaded }: AnnouncedTools): ContextMessage[] {
   const declared = tools
     .filter(({ name }) => asked.has(name))
     .map(({ name, description, parameters }) => ({ name, description, parameters }))

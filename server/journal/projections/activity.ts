@@ -20,7 +20,7 @@ export interface ActivityState {
   /** The main agent was disposed: no outcome is published until it is created again. */
   disposed: boolean;
   /** The activity that was published last. */
-  told: WorkStatus | undefined;
+  lastPublished: WorkStatus | undefined;
 }
 
 export type WorkStatus = DurableFields<'event.session.work_changed'>;
@@ -33,7 +33,7 @@ export const idleActivity = (): ActivityState => ({
   questions: new Set(),
   outcome: undefined,
   disposed: false,
-  told: undefined,
+  lastPublished: undefined,
 });
 
 /** Whether a turn, background task or compaction of any agent runs. */
@@ -106,7 +106,7 @@ export function applyActivity(state: ActivityState, record: Draft): void {
       break;
     case 'event.session.work_changed': {
       const { busy, main_turn_active, pending_interaction, last_turn_reason } = record;
-      state.told = {
+      state.lastPublished = {
         busy,
         main_turn_active,
         pending_interaction,
@@ -116,7 +116,7 @@ export function applyActivity(state: ActivityState, record: Draft): void {
     }
     case 'forked':
       // The settling records after it close running operations; nothing was published about the copy yet.
-      state.told = undefined;
+      state.lastPublished = undefined;
       break;
   }
 }

@@ -85,8 +85,8 @@ export function createWorkspaceServers(deps: WorkspaceServersDeps): WorkspaceSer
 
   function tellProblems(before: McpServerSet): void {
     for (const { file, message } of current.problems) {
-      const told = before.problems.some((problem) => problem.file === file && problem.message === message);
-      if (!told) log.warn(`MCP servers of a file are left as they were: ${message}`, { file });
+      const isKnown = before.problems.some((problem) => problem.file === file && problem.message === message);
+      if (!isKnown) log.warn(`MCP servers of a file are left as they were: ${message}`, { file });
     }
   }
 

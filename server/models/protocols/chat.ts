@@ -45,11 +45,11 @@ export function chatMessages(request: ModelRequest, dialect: ChatDialect): ChatM
     following = [];
   }
 
-  const unchanged = toldIn(dialect)(request.messages);
+  const unchanged = messagesIn(dialect)(request.messages);
   for (const [place, message] of request.messages.entries()) {
     if (message.role !== 'tool') flush();
-    const told = hasRenamed(message, wireId) ? chatMessage(message, wireId, dialect) : unchanged[place];
-    if (told) result.push(told);
+    const converted = hasRenamed(message, wireId) ? chatMessage(message, wireId, dialect) : unchanged[place];
+    if (converted) result.push(converted);
     if (message.role === 'tool' && !dialect.mediaInToolMessage) {
       following.push(...message.content.filter((part) => part.type === 'image_url'));
     }
@@ -65,7 +65,7 @@ const tellers = new Map<string, (messages: readonly ContextMessage[]) => (ChatMe
  * Memoizes the wire form of messages, because each request sends the history again; not used for messages with renamed
  * ids, which depend on other messages.
  */
-function toldIn(dialect: ChatDialect) {
+function messagesIn(dialect: ChatDialect) {
   let teller = tellers.get(dialect.name);
   if (!teller)
     tellers.set(dialect.name, (teller = memoizeByPrefix((message) => chatMessage(message, (id) => id, dialect))));

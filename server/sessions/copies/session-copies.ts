@@ -76,7 +76,7 @@ export function createSessionCopies(deps: SessionCopiesDeps): CopySession {
    * Returns the stored header if it suffices for a copy: no fold is cached, the row covers the whole journal, and
    * nothing is open in it. The copy of a session that wakes must be loaded like the original.
    */
-  async function toldByRow(id: string): Promise<StoredHeader | undefined> {
+  async function storedByRow(id: string): Promise<StoredHeader | undefined> {
     const stored = live.get(id) || folds.keeps(id) ? undefined : index.stored(id);
     if (!stored?.header.settled || stored.header.wakes.length > 0) return undefined;
     return (await journalFiles.size(directory(stored.header))) === stored.journalLength ? stored : undefined;
@@ -133,7 +133,7 @@ export function createSessionCopies(deps: SessionCopiesDeps): CopySession {
 
   return async (source, wanted) => {
     const id = newSessionId();
-    const stored = await toldByRow(source.id);
+    const stored = await storedByRow(source.id);
     if (stored) return copyByRow(stored, id, wanted);
     return (await live.add(id, () => copyFolded(source, id, wanted))).view();
   };

@@ -40,8 +40,8 @@ export async function readSessionFolder(
     const fold = await foldJournal({ dir, sessionId: id, ...folding });
     const header = foldedHeader(fold.state, { id, workspaceId }, state?.header);
     if (header.cwd === '') return state && { ...state, revision };
-    const told = fold.unsettled ? { ...header, open: true, settled: false } : header;
-    return { header: told, revision, journalLength: fold.length };
+    const current = fold.unsettled ? { ...header, open: true, settled: false } : header;
+    return { header: current, revision, journalLength: fold.length };
   } catch (error) {
     // A damaged journal cannot be loaded, but its session is still listed.
     if (state && error instanceof ServiceError) return { ...state, revision };

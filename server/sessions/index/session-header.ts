@@ -68,7 +68,7 @@ export function foldedHeader(
     id,
     workspaceId,
     lastTurnReason: activity.outcome,
-    open: isBusy(activity) || activity.told?.busy === true,
+    open: isBusy(activity) || activity.lastPublished?.busy === true,
     settled: isSettled(state),
     wakes: wakingFeatures(features),
     archived: stored?.archived ?? false,

@@ -33,13 +33,13 @@ const named = (columns: readonly string[]) => columns.map((name) => `@${name}`).
 /** Columns that never change. */
 const FIXED = ['id', 'workspace_id', 'created_at'];
 const own = headerColumns.filter((name) => !FIXED.includes(name));
-const told = own.filter((name) => !coldColumns.includes(name) && name !== 'updated_at');
+const derivedColumns = own.filter((name) => !coldColumns.includes(name) && name !== 'updated_at');
 
 const INSERT = `INSERT INTO sessions (${headerColumns.join(', ')}, revision, journal_length, state_mtime, state_size)
   VALUES (${named(headerColumns)}, @revision, @journal_length, @state_mtime, @state_size)
   ON CONFLICT (id) DO UPDATE SET`;
 
-const UPSERT = `${INSERT} ${assign([...told, 'journal_length'])}, revision = sessions.revision + 1,
+const UPSERT = `${INSERT} ${assign([...derivedColumns, 'journal_length'])}, revision = sessions.revision + 1,
   updated_at = max(sessions.updated_at, excluded.updated_at)`;
 
 const REPAIR = `${INSERT} ${assign([...own, 'revision', 'journal_length', 'state_mtime', 'state_size'])}

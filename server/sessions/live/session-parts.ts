@@ -92,7 +92,7 @@ export function openSessionParts(deps: SessionPartsDeps): SessionParts {
     known,
     log,
     clock,
-    untold: () => agents.all().flatMap((agent) => agent.untold().map((fact) => ({ agent: agent.id, fact }))),
+    unrecorded: () => agents.all().flatMap((agent) => agent.unrecorded().map((event) => ({ agent: agent.id, event }))),
   });
   return { approvals, tasks, interactions, features: features.all, agents, context, transcripts };
 }

@@ -117,13 +117,13 @@ export async function storePromptMedia(content: ContentPart[], place: MediaServi
     const input: Whole<PromptInput> = { content: [], eventContent: [], parts: [], text: '', attachments: [] };
     const captions: string[] = [];
     for (const part of content.filter(usable)) {
-      const { shown, part: stored, attachment, caption: told } = await intake(part, { ...place, written });
+      const { shown, part: stored, attachment, caption: captionText } = await intake(part, { ...place, written });
       input.content.push(shown);
       input.parts.push(stored);
       const inline = 'source' in shown && shown.source.kind === 'base64';
       input.eventContent.push(inline ? { type: 'text', text: `[${shown.type}]` } : shown);
       if (attachment) input.attachments.push(attachment);
-      if (told !== undefined) captions.push(told);
+      if (captionText !== undefined) captions.push(captionText);
     }
     input.text = input.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
     if (captions.length > 0) input.caption = reminderText(captions.join('\n'));
@@ -229,9 +229,9 @@ async function smallerUpload(id: string, to: Intake): Promise<Taken | undefined>
     if (upload.size > DECODE_BYTES) return undefined;
     const fitted = await to.images.fit(() => file.readFile());
     if (!fitted?.smaller) return undefined;
-    const told = await captionOf(fitted, to);
+    const captionText = await captionOf(fitted, to);
     const media = await keepMade(to.sessionDir, { ...fitted.smaller, name: record.name }, to.written);
-    return { ...storedMedia('image', media), caption: told };
+    return { ...storedMedia('image', media), caption: captionText };
   } finally {
     await file.close();
   }

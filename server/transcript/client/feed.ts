@@ -127,13 +127,13 @@ export function createTranscriptFeed(options: TranscriptFeedOptions): Transcript
     return work;
   }
 
-  function told(agentId: string, copy: Copy): void {
+  function reportChange(agentId: string, copy: Copy): void {
     if (!closed) listener.changed(agentId, copy.state);
   }
 
   function applyBatch(agentId: string, copy: Copy, ops: TranscriptBatch['ops']): void {
     const { changed, gap } = applyOps(copy.state, shape(copy.state, ops));
-    if (changed) told(agentId, copy);
+    if (changed) reportChange(agentId, copy);
     if (!gap) return;
     copy.damaged = true;
     lose(agentId, copy);
@@ -146,7 +146,7 @@ export function createTranscriptFeed(options: TranscriptFeedOptions): Transcript
       applyOps(copy.state, [{ op: 'reset', agentId, snapshot: { ...snapshot, hasMoreOlder } }]);
       copy.mark = seq;
       copy.damaged = snapshot.items.length === 0 && hasMoreOlder;
-      told(agentId, copy);
+      reportChange(agentId, copy);
       if (copy.damaged) lose(agentId, copy);
       return;
     }
@@ -200,7 +200,7 @@ export function createTranscriptFeed(options: TranscriptFeedOptions): Transcript
       prependItems(copy.state, page.items, page.has_more);
       if (oldestTurn(copy.state) === oldest) break;
     }
-    told(agentId, copy);
+    reportChange(agentId, copy);
   }
 
   /** Recovers with the missing batches only; false when they do not connect to the state. */
@@ -283,7 +283,7 @@ export function createTranscriptFeed(options: TranscriptFeedOptions): Transcript
         // The page may contain turns that were removed meanwhile.
         if (copy.cuts !== cuts) continue;
         prependItems(copy.state, page.items, page.has_more);
-        told(agentId, copy);
+        reportChange(agentId, copy);
         return;
       }
     },

@@ -109,7 +109,7 @@ it('restores the previous plan mode', async () => {
   await talk.undo();
   // The mode was entered before the undone prompt, so it stays; the reminder was removed with the turn.
   expect(plan()).toMatchObject({ active: true, entered: true });
-  expect(plan().told).toBeUndefined();
+  expect(plan().lastReminder).toBeUndefined();
   await talk.undo();
   expect(plan().active).toBe(false);
   await talk.close();
@@ -123,11 +123,11 @@ it('does not change the goal, and repeats its reminder', async () => {
   log.append([created(newGoal('goal_1', 'ship it', undefined))]);
   await talk.turn('second');
   log.append([cleared(), entering('main', [cancelledReminder()], { cause: 'reminder' })]);
-  expect(state().cancelUntold).toBe(false);
+  expect(state().cancelUnreported).toBe(false);
   await talk.undo();
-  expect(state()).toMatchObject({ goal: undefined, cancelUntold: true });
+  expect(state()).toMatchObject({ goal: undefined, cancelUnreported: true });
   // Before that turn the model had no reminder of a goal.
   await talk.undo();
-  expect(state()).toMatchObject({ goal: undefined, cancelUntold: false });
+  expect(state()).toMatchObject({ goal: undefined, cancelUnreported: false });
   await talk.close();
 });

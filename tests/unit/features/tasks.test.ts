@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readContext } from '#server/journal/projections/context.ts';
 import { entering, event, type Draft } from '#server/journal/records.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
-import { noticeId, taskNotice, untoldTasks } from '#server/journal/task-notices.ts';
+import { noticeId, taskNotice, unreportedTasks } from '#server/journal/task-notices.ts';
 import type { TaskInfo } from '#schema/events/tasks.ts';
 import { openTalk, scriptedModel, textOf, type ModelAnswer } from '#support/agent-session.ts';
 import { openLog, temporaryFolder } from '#support/session-logs.ts';
@@ -104,14 +104,14 @@ describe('an undo', () => {
     talk.log.append([started]);
     talk.log.append([user('undone')]);
     talk.log.append([ended(), waited([noticeId(over)])]);
-    expect(untoldTasks(talk.log.state, 'main')).toEqual([]);
+    expect(unreportedTasks(talk.log.state, 'main')).toEqual([]);
     const { entries } = readContext(talk.log.state.context, 'main');
     const splice = { start: length, deleteCount: entries.length - length, messages: [], tokens: 1 };
     talk.log.append([
       event('main', 'context.spliced', splice, { cause: 'undo' }),
       event('main', 'context.undone', { turns: 1 }),
     ]);
-    expect(untoldTasks(talk.log.state, 'main')).toHaveLength(1);
+    expect(unreportedTasks(talk.log.state, 'main')).toHaveLength(1);
     await talk.idle();
     const types = await talk.turn('go on');
     expect(types.filter((type) => type === 'task.notified')).toHaveLength(1);

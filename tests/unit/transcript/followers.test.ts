@@ -65,7 +65,7 @@ async function setUp() {
     mapper: createMapper([]),
     journals: createOpJournals(),
     clock: systemClock,
-    untold: () => [],
+    unrecorded: () => [],
   });
   const opened = vi.spyOn(transcripts, 'open');
   const session: FollowedSession = { id: SESSION_ID, transcripts, load: log.load, position: log.position };
@@ -189,7 +189,7 @@ describe('followers', () => {
       mapper: createMapper([]),
       journals: createOpJournals(),
       clock: systemClock,
-      untold: () => [],
+      unrecorded: () => [],
     });
     followers.loaded({ ...session, transcripts: again });
     await until(() => one.sent.length === 3);

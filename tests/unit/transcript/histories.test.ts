@@ -51,7 +51,13 @@ const open = (dir: string) => openLog(dir, { sink: { publish() {} } });
 /** The transcripts as read of a loaded session. */
 async function live(log: SessionLog): Promise<TranscriptSource> {
   const journals = createOpJournals();
-  const opened = await createLiveTranscripts({ log, mapper, journals, clock: systemClock, untold: () => [] }).open();
+  const opened = await createLiveTranscripts({
+    log,
+    mapper,
+    journals,
+    clock: systemClock,
+    unrecorded: () => [],
+  }).open();
   return { fold: opened.fold, live: opened, load: log.load };
 }
 

@@ -498,7 +498,7 @@ describe('of files', () => {
     const { log } = await openLog(join(root, 'session'));
     await log.claim();
     log.append([turn()]);
-    const deps = { log, mapper, journals: createOpJournals(), clock: systemClock, untold: () => [] };
+    const deps = { log, mapper, journals: createOpJournals(), clock: systemClock, unrecorded: () => [] };
     const live = createLiveTranscripts(deps);
     const opened = await live.open();
     expect(await live.open()).toBe(opened);

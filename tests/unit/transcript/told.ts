@@ -1,7 +1,7 @@
 /** A fold of transcripts to which tests apply records, and builders of records. */
 import { features } from '#server/features/features.ts';
 import { event, internal, type JournalRecord } from '#server/journal/records.ts';
-import type { VolatileFact } from '#server/journal/log-listeners.ts';
+import type { VolatileEvent } from '#server/journal/log-listeners.ts';
 import { foldRecord, startTranscripts, transcriptOf } from '#server/transcript/fold.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
 import type { StoredOp, StoredToolFrame } from '#server/transcript/reducer/state.ts';
@@ -22,7 +22,7 @@ export function startFold() {
     fold,
     state,
     tell: (...records: JournalRecord[]): StoredOp[] => records.flatMap((record) => foldRecord(fold, mapper, record, T)),
-    stream: (...facts: VolatileFact[]): StoredOp[] =>
+    stream: (...facts: VolatileEvent[]): StoredOp[] =>
       facts.flatMap((fact) => mapVolatile(transcriptOf(fold, MAIN), fact)),
     /** The frames of the newest step. */
     frames() {
@@ -51,9 +51,9 @@ export const answer = (parts: Part[], calls: { id: string; name: string }[] = []
     calls: calls.map((call) => ({ ...call, arguments: '{}' })),
     model: 'm1',
   });
-export const text = (delta: string): VolatileFact => ({ type: 'assistant.delta', fields: { turnId: 0, delta } });
-export const thought = (delta: string): VolatileFact => ({ type: 'thinking.delta', fields: { turnId: 0, delta } });
-export const argument = (toolCallId: string, argumentsPart: string): VolatileFact => ({
+export const text = (delta: string): VolatileEvent => ({ type: 'assistant.delta', fields: { turnId: 0, delta } });
+export const thought = (delta: string): VolatileEvent => ({ type: 'thinking.delta', fields: { turnId: 0, delta } });
+export const argument = (toolCallId: string, argumentsPart: string): VolatileEvent => ({
   type: 'tool.call.delta',
   fields: { turnId: 0, toolCallId, name: 'Write', argumentsPart },
 });

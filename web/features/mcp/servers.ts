@@ -38,13 +38,13 @@ const inToolNames = (name: string) => name.replace(/[^A-Za-z0-9_-]/g, '_').repla
 const WANTS_SIGN_IN: readonly (AuthStatus | undefined)[] = ['oauth-required', 'oauth-expired'];
 
 function stateOf(row: McpServerRow | undefined, config: ManagedServer['config'], wantsSignIn: boolean) {
-  const told = (tone: ShownServer['tone'], state: string) => ({ tone, state });
-  if (config.enabled === false) return told('idle', 'disabled');
-  if (row?.status === 'connected') return told('good', row.tool_count === 1 ? '1 tool' : `${row.tool_count} tools`);
-  if (row?.status === 'connecting') return told('idle', 'connecting…');
-  if (wantsSignIn) return told('attention', 'sign-in needed');
-  if (row?.status === 'error') return told('bad', 'failed');
-  return told('idle', 'not started');
+  const shown = (tone: ShownServer['tone'], state: string) => ({ tone, state });
+  if (config.enabled === false) return shown('idle', 'disabled');
+  if (row?.status === 'connected') return shown('good', row.tool_count === 1 ? '1 tool' : `${row.tool_count} tools`);
+  if (row?.status === 'connecting') return shown('idle', 'connecting…');
+  if (wantsSignIn) return shown('attention', 'sign-in needed');
+  if (row?.status === 'error') return shown('bad', 'failed');
+  return shown('idle', 'not started');
 }
 
 function toolsOf(name: string, tools: readonly ToolDescriptor[]): ShownTool[] {

@@ -79,7 +79,7 @@ export function createWaitForTool({ tasks, find, clock }: WaitForDeps): Tool {
     const asked = named === undefined ? over[0] : find(named);
     const finished = ended && asked && !runs(asked) ? [asked] : [];
     const others = over.filter(({ info }) => info.taskId !== finished[0]?.info.taskId);
-    const told = [...finished, ...others];
+    const reported = [...finished, ...others];
     const sections = [
       await section('finished', finished),
       await section('completed_during_wait', others),
@@ -88,7 +88,7 @@ export function createWaitForTool({ tasks, find, clock }: WaitForDeps): Tool {
     return {
       output: [`wait_status: ${ended ? 'completed' : 'timed_out'}`, ...sections.filter(Boolean)].join('\n\n'),
       truncated: true,
-      ...(told.length > 0 ? { x: { delivered: told.map(({ info }) => noticeId(info)) } } : {}),
+      ...(reported.length > 0 ? { x: { delivered: reported.map(({ info }) => noticeId(info)) } } : {}),
     };
   }
 

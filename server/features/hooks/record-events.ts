@@ -13,7 +13,7 @@ export interface HookInput {
 interface Row<T extends JournalRecord['type']> {
   event: HookEvent;
   /** Undefined for a record that is no such event. */
-  facts(record: Whole<Extract<JournalRecord, { type: T }>>): HookInput | undefined;
+  input(record: Whole<Extract<JournalRecord, { type: T }>>): HookInput | undefined;
 }
 
 type Rows = { readonly [T in JournalRecord['type']]?: readonly Row<T>[] };
@@ -38,7 +38,7 @@ const rows: Rows = {
   'prompt.queued': [
     {
       event: 'UserPromptQueued',
-      facts({ promptId, content, queueLength }) {
+      input({ promptId, content, queueLength }) {
         const prompt = content.flatMap((part) => (part.type === 'text' ? part.text : [])).join('');
         return { match: prompt, fields: { prompt_id: promptId, prompt, queue_length: queueLength } };
       },
@@ -47,7 +47,7 @@ const rows: Rows = {
   'turn.started': [
     {
       event: 'TurnStarted',
-      facts: ({ turnId, origin, prompt }) => ({
+      input: ({ turnId, origin, prompt }) => ({
         match: origin.kind,
         fields: { turn_id: turnId, origin_kind: origin.kind, origin_name: originName(origin), prompt },
       }),
@@ -56,12 +56,12 @@ const rows: Rows = {
   'turn.ended': [
     {
       event: 'Interrupt',
-      facts: ({ turnId, reason, interruptReason }) =>
+      input: ({ turnId, reason, interruptReason }) =>
         reason === 'cancelled' ? { match: '', fields: { turn_id: turnId, reason: interruptReason } } : undefined,
     },
     {
       event: 'StopFailure',
-      facts({ reason, error }) {
+      input({ reason, error }) {
         if (reason !== 'failed') return undefined;
         const type = error?.name ?? error?.code ?? '';
         return { match: type, fields: { error_type: type, error_message: error?.message ?? '' } };
@@ -71,7 +71,7 @@ const rows: Rows = {
   'task.notified': [
     {
       event: 'Notification',
-      facts: ({ notificationType, title, body, severity, sourceKind, sourceId }) => ({
+      input: ({ notificationType, title, body, severity, sourceKind, sourceId }) => ({
         match: notificationType,
         fields: {
           sink: 'conversation',
@@ -87,17 +87,17 @@ const rows: Rows = {
   ],
 };
 
-/** An event that a record may be; `facts` needs the record with its blobs loaded. */
-export interface ToldEvent {
+/** An event that a record may be; `input` needs the record with its blobs loaded. */
+export interface RecordedHookEvent {
   event: HookEvent;
-  facts(record: Whole<JournalRecord>): HookInput | undefined;
+  input(record: Whole<JournalRecord>): HookInput | undefined;
 }
 
 const byType: ReadonlyMap<string, readonly unknown[]> = new Map(Object.entries(rows));
-const none: readonly ToldEvent[] = [];
+const none: readonly RecordedHookEvent[] = [];
 
 /** The events that a record of this type may be. Rows of a type get only records of that type, hence the cast. */
-export const toldEvents = (type: string) => (byType.get(type) as readonly ToldEvent[] | undefined) ?? none;
+export const hookEventsOf = (type: string) => (byType.get(type) as readonly RecordedHookEvent[] | undefined) ?? none;
 
 /** A requested approval as hook input. */
 export const approvalInput = (record: Whole<EventRecord<'permission.approval.requested'>>): HookInput => ({
