@@ -61,8 +61,8 @@ export interface GuardRules {
 }
 
 export interface Guard {
-  request(facts: GuardedRequest): Promise<Verdict>;
-  upgrade(facts: GuardedUpgrade): Promise<UpgradeVerdict>;
+  request(guarded: GuardedRequest): Promise<Verdict>;
+  upgrade(guarded: GuardedUpgrade): Promise<UpgradeVerdict>;
 }
 
 /** Returns the token of an `Authorization` header, which must be `Bearer`, one space and the token. */
@@ -140,8 +140,8 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: Gu
   }
 
   return {
-    async request(facts) {
-      const { method, target, host, origin, fetchSite, authorization, requestedHeaders, remoteAddress } = facts;
+    async request(guarded) {
+      const { method, target, host, origin, fetchSite, authorization, requestedHeaders, remoteAddress } = guarded;
       const allowed = origin !== undefined && allows(origin, host);
       const cors = allowed ? corsHeaders(origin, requestedHeaders) : {};
       const refused = (error: ErrorName, message: string, headers = cors, status?: number): Verdict => ({
@@ -165,8 +165,8 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: Gu
         return refused('host.not_allowed', `Origin not allowed: ${origin}`, {});
       }
       if (method === 'OPTIONS' && origin !== undefined) return { outcome: 'preflight', headers: cors };
-      if (isHealthCheck(facts, target)) return { outcome: 'health', headers: cors };
-      if (isOpen(facts, target)) return { outcome: 'open', headers: cors };
+      if (isHealthCheck(guarded, target)) return { outcome: 'health', headers: cors };
+      if (isOpen(guarded, target)) return { outcome: 'open', headers: cors };
       if (isForeign(fetchSite, origin)) {
         return refused('host.not_allowed', 'Request from another site not allowed');
       }

@@ -71,26 +71,26 @@ function render(scan: LineScan): Rendered {
 function status(scan: LineScan, rendered: Rendered, args: ReadArguments, encoding: TextEncoding): string {
   const first = rendered.shown[0];
   const last = rendered.shown.at(-1);
-  const facts = [
+  const notes = [
     first ? `${rendered.shown.length} lines read, starting at line ${first.number}.` : 'No lines read.',
     `Total lines: ${scan.total}.`,
   ];
   const limitedByCount = !rendered.bytesReached && last !== undefined && last.number < scan.total;
   if (rendered.bytesReached)
-    facts.push(`The limit of ${READ_MAX_BYTES} bytes was reached; go on with line_offset ${(last?.number ?? 0) + 1}.`);
+    notes.push(`The limit of ${READ_MAX_BYTES} bytes was reached; go on with line_offset ${(last?.number ?? 0) + 1}.`);
   else if (
     limitedByCount &&
     rendered.shown.length === READ_MAX_LINES &&
     (args.n_lines ?? READ_MAX_LINES) >= READ_MAX_LINES
   ) {
-    facts.push(`The limit of ${READ_MAX_LINES} lines was reached; go on with line_offset ${last.number + 1}.`);
-  } else if (!limitedByCount) facts.push('End of file reached.');
+    notes.push(`The limit of ${READ_MAX_LINES} lines was reached; go on with line_offset ${last.number + 1}.`);
+  } else if (!limitedByCount) notes.push('End of file reached.');
   if (rendered.cutLines.length > 0)
-    facts.push(`Lines cut to ${READ_MAX_LINE_CHARS} characters: ${rendered.cutLines.join(', ')}.`);
-  if (scan.endings === 'mixed') facts.push('Mixed line endings: carriage returns are shown as \\r.');
-  if (scan.endings === 'crlf') facts.push('Line endings are CRLF, shown as LF.');
-  if (encoding !== 'utf-8') facts.push(`Detected encoding: ${encoding.toUpperCase()}.`);
-  return `<system>${facts.join(' ')}</system>`;
+    notes.push(`Lines cut to ${READ_MAX_LINE_CHARS} characters: ${rendered.cutLines.join(', ')}.`);
+  if (scan.endings === 'mixed') notes.push('Mixed line endings: carriage returns are shown as \\r.');
+  if (scan.endings === 'crlf') notes.push('Line endings are CRLF, shown as LF.');
+  if (encoding !== 'utf-8') notes.push(`Detected encoding: ${encoding.toUpperCase()}.`);
+  return `<system>${notes.join(' ')}</system>`;
 }
 
 /** The file's bytes in chunks; the first is large enough to detect the encoding. */

@@ -45,10 +45,10 @@ export function withActivity<D extends Draft>(activity: ActivityState, holds: Ho
   let place: number | undefined;
 
   const missing = (): Draft[] => {
-    const facts = toTell(after, holds.held);
-    if (same(facts, after.lastPublished)) return [];
-    after.lastPublished = facts;
-    return [event(MAIN_AGENT, 'event.session.work_changed', facts)];
+    const status = toTell(after, holds.held);
+    if (same(status, after.lastPublished)) return [];
+    after.lastPublished = status;
+    return [event(MAIN_AGENT, 'event.session.work_changed', status)];
   };
 
   for (const draft of drafts) {
@@ -64,8 +64,8 @@ export function withActivity<D extends Draft>(activity: ActivityState, holds: Ho
 }
 
 function toTell(activity: ActivityState, held: boolean): WorkStatus {
-  const { last_turn_reason, ...facts } = workStatus(activity, held);
-  return activity.disposed || last_turn_reason === undefined ? facts : { ...facts, last_turn_reason };
+  const { last_turn_reason, ...status } = workStatus(activity, held);
+  return activity.disposed || last_turn_reason === undefined ? status : { ...status, last_turn_reason };
 }
 
 function copyOf(activity: ActivityState): ActivityState {

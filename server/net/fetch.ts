@@ -40,7 +40,7 @@ export interface Exchange {
   fetch: typeof globalThis.fetch;
   /** Sends JSON and returns the body of a 2xx response; throws for any other. */
   post(url: string, json: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
-  facts: ExchangeResult;
+  result: ExchangeResult;
 }
 
 export interface Transport {
@@ -73,16 +73,16 @@ export function createTransport(timeouts: Timeouts = DEFAULT_TIMEOUTS): Transpor
   return {
     load: open,
     exchange(headers, auth) {
-      const facts: ExchangeResult = {};
+      const result: ExchangeResult = {};
 
       async function exchanged(url: string, request: SentRequest): Promise<Answer> {
         const { undici, dispatcher } = await open();
         const sendTo = (target: string, again: SentRequest) => send(undici, dispatcher, target, again);
         const answer = await followRedirects(url, request, sendTo).catch((error: unknown) => {
-          facts.unreachable = error;
+          result.unreachable = error;
           throw error;
         });
-        facts.headers = answer.headers;
+        result.headers = answer.headers;
         const { status } = answer;
         if (status >= 200 && status < 300) return answer;
         let body: string;
@@ -90,12 +90,12 @@ export function createTransport(timeouts: Timeouts = DEFAULT_TIMEOUTS): Transpor
           answer.body.cancel();
           body = `The answer is a redirect${destination(answer, url)}, which is not followed.`;
         } else body = await readBounded(answer.body, FAILURE_BODY_LIMIT_BYTES);
-        facts.failure = { status, body };
+        result.failure = { status, body };
         return answer;
       }
 
       return {
-        facts,
+        result,
         async fetch(input, init) {
           const answer = await exchanged(input instanceof Request ? input.url : String(input), {
             method: init?.method ?? 'GET',
@@ -103,7 +103,7 @@ export function createTransport(timeouts: Timeouts = DEFAULT_TIMEOUTS): Transpor
             body: repeatable(init?.body),
             signal: init?.signal ?? undefined,
           });
-          const { failure } = facts;
+          const { failure } = result;
           if (!failure) return toResponse(answer);
           return new Response(failure.body, { status: failure.status, headers: [...answer.headers] });
         },
@@ -114,7 +114,7 @@ export function createTransport(timeouts: Timeouts = DEFAULT_TIMEOUTS): Transpor
             body: json,
             signal,
           });
-          if (facts.failure) throw new Error(`the answer's status is ${facts.failure.status}`);
+          if (result.failure) throw new Error(`the answer's status is ${result.failure.status}`);
           return answer.body;
         },
       };

@@ -55,8 +55,8 @@ export async function findSessionMedia(sessionDir: string, id: string): Promise<
   if (text === undefined) return undefined;
   const record = recordText.safeParse(text);
   if (!record.success) return undefined;
-  const { file, ...facts } = record.data;
-  return { ...facts, path: join(folderOf(sessionDir), basename(file)) };
+  const { file, ...media } = record.data;
+  return { ...media, path: join(folderOf(sessionDir), basename(file)) };
 }
 
 export interface OpenMedia {
@@ -73,8 +73,8 @@ export async function openSessionMedia(sessionDir: string, id: string): Promise<
   const file = await absent(open(record.path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK));
   if (!file) return undefined;
   try {
-    const facts = await file.stat();
-    if (facts.isFile()) return { record, file, size: facts.size };
+    const stats = await file.stat();
+    if (stats.isFile()) return { record, file, size: stats.size };
   } catch (error) {
     await file.close();
     throw error;
@@ -118,27 +118,27 @@ export async function keepMade(
   const known = await findSessionMedia(sessionDir, id);
   if (known && (await absent(stat(known.path)))?.size === known.size) return known;
   await mkdir(folderOf(sessionDir), { recursive: true, mode: 0o700 });
-  const facts = { id, name, media_type: type, size: data.length };
-  return keep(sessionDir, facts, (path) => writeFileAtomic(path, data), written);
+  const media = { id, name, media_type: type, size: data.length };
+  return keep(sessionDir, media, (path) => writeFileAtomic(path, data), written);
 }
 
 /** Writes the record last: bytes without one are ignored. */
 async function keep(
   sessionDir: string,
-  facts: Omit<SessionMedia, 'path'>,
+  media: Omit<SessionMedia, 'path'>,
   put: (path: string) => Promise<void>,
   written: string[],
 ): Promise<SessionMedia> {
-  const { id, media_type } = facts;
+  const { id, media_type } = media;
   const { default: mime } = await import('mime');
   const extension = mime.getExtension(media_type);
   const file = extension === null ? id : `${id}.${extension}`;
   const path = join(folderOf(sessionDir), file);
   await put(path);
   written.push(path);
-  await writeFileAtomic(recordPath(sessionDir, id), JSON.stringify({ ...facts, file }));
+  await writeFileAtomic(recordPath(sessionDir, id), JSON.stringify({ ...media, file }));
   written.push(recordPath(sessionDir, id));
-  return { ...facts, path };
+  return { ...media, path };
 }
 
 const MAX_NAME_CHARS = 100;

@@ -15,12 +15,12 @@ export function kindOf({ mode }: Pick<EntryStats, 'mode'>): FileEntry['kind'] {
 }
 
 /** Builds an entry; `path` is returned unchanged. */
-export function fileEntry(path: string, name: string, facts: EntryStats): FileEntry {
-  const kind = kindOf(facts);
-  const modified_at = iso(Math.floor(facts.mtimeMs));
-  const etag = etagOf(facts);
-  if (kind === 'file') return { path, name, kind, size: facts.size, modified_at, etag };
-  return { path, name, kind, modified_at, etag, is_symlink_to: facts.link };
+export function fileEntry(path: string, name: string, stats: EntryStats): FileEntry {
+  const kind = kindOf(stats);
+  const modified_at = iso(Math.floor(stats.mtimeMs));
+  const etag = etagOf(stats);
+  if (kind === 'file') return { path, name, kind, size: stats.size, modified_at, etag };
+  return { path, name, kind, modified_at, etag, is_symlink_to: stats.link };
 }
 
 /** Reads the entry `name` of an opened directory, reported as `path`; a link is not followed. */

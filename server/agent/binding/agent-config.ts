@@ -86,10 +86,10 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
   }
 
   async function renderedPrompt(cause: string, profile: Profile, frozen: boolean): Promise<CompleteDraft[]> {
-    const { shown, ...facts } = await lookAround();
+    const { shown, ...inputs } = await lookAround();
     rendered = shown;
-    const { instructions } = facts;
-    const text = await services.renderPrompt(session, facts, profile);
+    const { instructions } = inputs;
+    const text = await services.renderPrompt(session, inputs, profile);
     const sha256 = createHash('sha256').update(text).digest('hex');
     const stored = await log.store(text);
     const drafts = warn(instructions.warnings);
@@ -149,8 +149,8 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
       ...session.features.flatMap((feature) => feature.onAgentCreated?.(agent, change) ?? []),
     ]);
     created = true;
-    const facts = session.features.map((feature) => feature.statusFields?.(agent));
-    frames.facts(Object.assign({ thinkingEffort: state().config.thinkingEffort }, ...facts));
+    const fields = session.features.map((feature) => feature.statusFields?.(agent));
+    frames.facts(Object.assign({ thinkingEffort: state().config.thinkingEffort }, ...fields));
   }
 
   /** Members of `agent.config` that a change sets to another value. */

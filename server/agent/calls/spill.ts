@@ -28,21 +28,21 @@ function spillName(toolName: string, toolCallId: string): string {
 }
 
 /** Returns the result unchanged, or one whose output is the header block and a preview of the saved text. */
-export async function spillOutput(result: ToolResult, facts: SpillOptions): Promise<ToolResult> {
+export async function spillOutput(result: ToolResult, options: SpillOptions): Promise<ToolResult> {
   const { output } = result;
   if (typeof output !== 'string' || output.length <= SPILL_MIN_CHARS) return result;
-  if (result.truncated || facts.toolName === 'Read') return result;
-  const path = join(facts.dir, spillName(facts.toolName, facts.toolCallId));
+  if (result.truncated || options.toolName === 'Read') return result;
+  const path = join(options.dir, spillName(options.toolName, options.toolCallId));
   try {
-    await mkdir(facts.dir, { recursive: true });
+    await mkdir(options.dir, { recursive: true });
     await writeFileAtomic(path, output);
   } catch (error) {
-    facts.onError(errorMessage(error));
+    options.onError(errorMessage(error));
     return result;
   }
   const header = [
-    `tool_name: ${facts.toolName}`,
-    `tool_call_id: ${facts.toolCallId}`,
+    `tool_name: ${options.toolName}`,
+    `tool_call_id: ${options.toolCallId}`,
     `output_size_chars: ${output.length}`,
     `output_size_bytes: ${Buffer.byteLength(output)}`,
     `output_path: ${path}`,

@@ -47,8 +47,8 @@ const CLOSING = `Finish what you start: when the task is done, say so in one or 
 const osKind = () => ({ darwin: 'macOS', win32: 'Windows', linux: 'Linux' })[platform() as string] ?? platform();
 
 /** Renders the prompt; asynchronous, because directories are listed at rendering. */
-export function renderSystemPrompt(facts: PromptInputs): Promise<string> {
-  return facts.template === undefined ? basePrompt(facts) : fillTemplate(facts.template, placeholders(facts));
+export function renderSystemPrompt(inputs: PromptInputs): Promise<string> {
+  return inputs.template === undefined ? basePrompt(inputs) : fillTemplate(inputs.template, placeholders(inputs));
 }
 
 const fenced = (text: string) => `\`\`\`\n${text}\n\`\`\``;
@@ -73,42 +73,42 @@ async function additionalDirs({ additionalDirs: dirs, runtime }: PromptInputs): 
 }
 
 /** Values that a template may reference; each is computed only if it is referenced. */
-const placeholders = (facts: PromptInputs): Placeholders => ({
-  base_prompt: () => basePrompt(facts),
-  product_name: () => facts.productName,
-  cwd: () => facts.cwd,
-  cwd_listing: () => listDirectory(facts.cwd, facts.runtime),
+const placeholders = (inputs: PromptInputs): Placeholders => ({
+  base_prompt: () => basePrompt(inputs),
+  product_name: () => inputs.productName,
+  cwd: () => inputs.cwd,
+  cwd_listing: () => listDirectory(inputs.cwd, inputs.runtime),
   cwd_listing_section: async () =>
-    `# Working directory\n${facts.cwd}\n${fenced(await listDirectory(facts.cwd, facts.runtime))}`,
-  agents_md: () => facts.instructions.text,
-  agents_md_section: () => instructionsSection(facts.instructions),
+    `# Working directory\n${inputs.cwd}\n${fenced(await listDirectory(inputs.cwd, inputs.runtime))}`,
+  agents_md: () => inputs.instructions.text,
+  agents_md_section: () => instructionsSection(inputs.instructions),
   skills: () => '',
   skills_section: () => '',
   os: osKind,
-  shell: () => facts.shell,
-  now: () => facts.now.toISOString(),
-  additional_dirs_info: async () => (await additionalDirs(facts)).join('\n'),
+  shell: () => inputs.shell,
+  now: () => inputs.now.toISOString(),
+  additional_dirs_info: async () => (await additionalDirs(inputs)).join('\n'),
   additional_dirs_section: async () => {
-    const dirs = await additionalDirs(facts);
+    const dirs = await additionalDirs(inputs);
     return dirs.length > 0 ? ['# Additional directories', ...dirs].join('\n') : '';
   },
   plugin_sections: () => '',
 });
 
-async function basePrompt(facts: PromptInputs): Promise<string> {
-  const extra = await additionalDirs(facts);
+async function basePrompt(inputs: PromptInputs): Promise<string> {
+  const extra = await additionalDirs(inputs);
   const environment = [
     '# Environment',
     `Operating system: ${osKind()}`,
-    `Shell: ${facts.shell}`,
-    `Working directory: ${facts.cwd}`,
-    fenced(await listDirectory(facts.cwd, facts.runtime)),
+    `Shell: ${inputs.shell}`,
+    `Working directory: ${inputs.cwd}`,
+    fenced(await listDirectory(inputs.cwd, inputs.runtime)),
     ...extra,
   ].join('\n');
-  const instructions = instructionsSection(facts.instructions);
+  const instructions = instructionsSection(inputs.instructions);
   return [
-    `You are ${facts.productName}.`,
-    facts.role ?? MAIN_ROLE,
+    `You are ${inputs.productName}.`,
+    inputs.role ?? MAIN_ROLE,
     STYLE,
     TOOLS,
     WORK,

@@ -6,7 +6,7 @@ import type { MediaArguments } from './arguments.ts';
 export interface Shown {
   part: Part;
   /** The description that the model receives with it. */
-  facts: string;
+  description: string;
 }
 
 type Load = () => Promise<Uint8Array>;
@@ -20,13 +20,13 @@ export async function imageOf(load: Load, args: MediaArguments, images: Images):
   const problem = problemOf(fitted, path, exact);
   if (problem !== undefined) return problem;
   const { original, smaller } = fitted;
-  const facts = [`${described(original)}.`];
+  const description = [`${described(original)}.`];
   if (smaller) {
-    facts.push(
+    description.push(
       `Shown as ${described(smaller)}. To see details, read a region of the original${original.data.length > IMAGE_MAX_BYTES ? '' : ', or use full_resolution'}.`,
     );
-  } else facts.push('Shown as it is.');
-  return { part: imagePart(smaller ?? original), facts: facts.join(' ') };
+  } else description.push('Shown as it is.');
+  return { part: imagePart(smaller ?? original), description: description.join(' ') };
 }
 
 async function cutOut(
@@ -43,7 +43,7 @@ async function cutOut(
     const place = `The region at x ${region.x}, y ${region.y}, ${region.width}x${region.height} pixels`;
     return {
       part: imagePart(smaller),
-      facts: `${described(original)}. ${place}, is shown as ${described(smaller)}${all ? '' : ', made smaller'}.`,
+      description: `${described(original)}. ${place}, is shown as ${described(smaller)}${all ? '' : ', made smaller'}.`,
     };
   } catch (error) {
     if (error instanceof RegionError) return `${path}: ${error.message}`;

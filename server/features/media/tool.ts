@@ -94,8 +94,8 @@ async function readOpened(
   const opened = { path: target.real, type, size, mtimeMs, read: () => whole(file, head, signal) };
   const result = await shown(opened, kinds, args, deps, signal);
   if (typeof result === 'string') return failed(result);
-  const { kind, part, facts } = result;
-  return { output: framed(kind, target.path, part), note: `<system>${facts}</system>` };
+  const { kind, part, description } = result;
+  return { output: framed(kind, target.path, part), note: `<system>${description}</system>` };
 }
 
 /** Creates the tool for a model that accepts media of these kinds, at least one. */

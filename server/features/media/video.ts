@@ -7,5 +7,5 @@ export type UploadVideo = (video: VideoFile, signal: AbortSignal) => Promise<{ u
 /** Throws `ModelError` when the upload fails. */
 export async function videoOf(video: VideoFile, upload: UploadVideo, signal: AbortSignal): Promise<Shown> {
   const videoUrl = await upload(video, signal);
-  return { part: { type: 'video_url', videoUrl }, facts: `${video.type}, ${video.size} bytes.` };
+  return { part: { type: 'video_url', videoUrl }, description: `${video.type}, ${video.size} bytes.` };
 }

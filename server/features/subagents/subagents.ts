@@ -109,13 +109,13 @@ function open(session: SessionContext): Subagents {
     const { signal, agentId: callerId } = context;
     const caller = agents.find(callerId)?.context;
     if (!caller) throw new Error(`the agent ${callerId} is gone`);
-    let facts: SubagentIdentity | undefined;
+    let identity: SubagentIdentity | undefined;
     let end: RunEnd | undefined;
     let moved: ToolResult | undefined;
 
     const work = (task: RunningTask) =>
       withChild({ ...request, purpose: 'task' }, callerId, async (child): Promise<TaskEnd> => {
-        facts = { agentId: child.id, profile: request.profile };
+        identity = { agentId: child.id, profile: request.profile };
         begin(request, context, child, task);
         const profile = services.profiles(session).get(request.profile);
         const turns = turnSignal(task.signal, () => signal.reason);
@@ -141,8 +141,8 @@ function open(session: SessionContext): Subagents {
       signal,
       onTimeout: 'stop',
       released({ taskId }) {
-        if (!facts) throw new Error(`task ${taskId} has no subagent`);
-        moved = { output: backgroundText({ ...facts, taskId, description }, true), truncated: true };
+        if (!identity) throw new Error(`task ${taskId} has no subagent`);
+        moved = { output: backgroundText({ ...identity, taskId, description }, true), truncated: true };
         return context.finish(moved);
       },
     };
@@ -158,11 +158,11 @@ function open(session: SessionContext): Subagents {
         work,
       );
       if (moved) return moved;
-      if (!facts) return failed('The subagent could not be started.');
+      if (!identity) return failed('The subagent could not be started.');
       const { taskId } = released.info;
-      if (released.how === 'background') return { output: backgroundText({ ...facts, taskId, description }, false) };
+      if (released.how === 'background') return { output: backgroundText({ ...identity, taskId, description }, false) };
       return resultOf(
-        facts,
+        identity,
         end ?? { status: 'stopped', error: 'It did not end in time and was given up.' },
         released.stop,
       );
@@ -247,11 +247,15 @@ export function modelFactsOf({ context }: Agent): { model?: string; thinkingEffo
   };
 }
 
-function resultOf(facts: SubagentIdentity, end: RunEnd, stop: { by: string; reason: string } | undefined): ToolResult {
-  if (end.status === 'completed') return { output: completedText(facts, end.summary) };
-  if (stop?.by === 'time') return failed(failedText(facts, `The subagent reached its ${stop.reason}.`, true));
-  if (end.status === 'failed') return failed(failedText(facts, end.error, false));
-  return failed(interruptedText(facts));
+function resultOf(
+  identity: SubagentIdentity,
+  end: RunEnd,
+  stop: { by: string; reason: string } | undefined,
+): ToolResult {
+  if (end.status === 'completed') return { output: completedText(identity, end.summary) };
+  if (stop?.by === 'time') return failed(failedText(identity, `The subagent reached its ${stop.reason}.`, true));
+  if (end.status === 'failed') return failed(failedText(identity, end.error, false));
+  return failed(interruptedText(identity));
 }
 
 export const subagents: Feature<Subagents> = {

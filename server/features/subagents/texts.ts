@@ -11,15 +11,15 @@ const resumeHint = (agentId: string) =>
   `resume_hint: It keeps its conversation. Call Agent with resume "${agentId}" and a prompt to let it go on.`;
 
 /** The result of a call that waited for the subagent. */
-export const completedText = (facts: SubagentIdentity, summary: string): string =>
-  [...head(facts), 'status: completed', '', '[summary]', summary].join('\n');
+export const completedText = (subagent: SubagentIdentity, summary: string): string =>
+  [...head(subagent), 'status: completed', '', '[summary]', summary].join('\n');
 
-export const failedText = (facts: SubagentIdentity, error: string, resumable: boolean): string =>
-  [...head(facts), 'status: failed', ...(resumable ? [resumeHint(facts.agentId)] : []), '', error].join('\n');
+export const failedText = (subagent: SubagentIdentity, error: string, resumable: boolean): string =>
+  [...head(subagent), 'status: failed', ...(resumable ? [resumeHint(subagent.agentId)] : []), '', error].join('\n');
 
 /** The result of a call that the user interrupted. */
-export const interruptedText = (facts: SubagentIdentity): string =>
-  [...head(facts), 'status: cancelled', '', 'Interrupted by user'].join('\n');
+export const interruptedText = (subagent: SubagentIdentity): string =>
+  [...head(subagent), 'status: cancelled', '', 'Interrupted by user'].join('\n');
 
 export interface BackgroundSubagent extends SubagentIdentity {
   taskId: string;
@@ -27,18 +27,18 @@ export interface BackgroundSubagent extends SubagentIdentity {
 }
 
 /** The result of a call that does not wait, or no longer does; clients parse the first line. */
-export function backgroundText(facts: BackgroundSubagent, detached: boolean): string {
+export function backgroundText(subagent: BackgroundSubagent, detached: boolean): string {
   return [
-    `task_id: ${facts.taskId}`,
+    `task_id: ${subagent.taskId}`,
     'status: running',
-    ...head(facts),
+    ...head(subagent),
     'automatic_notification: true',
     '',
-    `description: ${facts.description.replace(/\s+/g, ' ')}`,
+    `description: ${subagent.description.replace(/\s+/g, ' ')}`,
     '',
     ...(detached ? ['note: The user moved this subagent to the background.'] : []),
     'next_step: Go on with other work; you will be notified when it has ended. Do not wait or poll for it. TaskStop ends it.',
-    resumeHint(facts.agentId),
+    resumeHint(subagent.agentId),
   ].join('\n');
 }
 

@@ -58,7 +58,7 @@ export function streamChat(
   onPart: (part: StreamPart) => void,
 ): Promise<ModelResponse> {
   const { model, signal } = request;
-  return runStream(transport, request, 'authorization', async ({ post, facts }) => {
+  return runStream(transport, request, 'authorization', async ({ post, result }) => {
     const { baseUrl = OPENAI_BASE_URL } = model;
     const answer = await post(`${baseUrl.replace(/\/$/, '')}/chat/completions`, JSON.stringify(body), signal);
     const collect = createCollector(onPart);
@@ -75,7 +75,7 @@ export function streamChat(
       if (done) return;
       const item = parseJson(data);
       const error = asRecord(item)?.error;
-      if (error) throw streamError(error, facts, model.providerType === 'native');
+      if (error) throw streamError(error, result, model.providerType === 'native');
       const chunk = chunkSchema.parse(item);
       responseId ??= chunk.id || undefined;
       usage = chunk.usage ?? usage;

@@ -31,6 +31,6 @@ export async function uploadNativeVideo(
     return answerSchema.parse(parseJson(await answer.text())).id;
   } catch (error) {
     signal.throwIfAborted();
-    throw toModelError(error, exchange.facts, true);
+    throw toModelError(error, exchange.result, true);
   }
 }

@@ -35,7 +35,7 @@ async function read(
   onPart: (part: StreamPart) => void,
 ): Promise<ModelResponse | undefined> {
   const { model, signal } = request;
-  const { facts } = exchange;
+  const { result } = exchange;
   const { client, options } = await openAIRequest(model, exchange, signal);
   // The SDK sends the body unmodified; its type requires ids that a request without stored items does not have.
   const params = body(request) as unknown as ResponseCreateParamsStreaming;
@@ -55,9 +55,9 @@ async function read(
         };
       }
       case 'response.failed':
-        throw streamError(event.response.error ?? { message: 'the response failed' }, facts, false);
+        throw streamError(event.response.error ?? { message: 'the response failed' }, result, false);
       case 'error':
-        throw streamError(event, facts, false);
+        throw streamError(event, result, false);
       default:
         readEvent(event, collect);
     }

@@ -25,10 +25,10 @@ export async function runStream(
     signal.throwIfAborted();
     const response = await read(exchange);
     signal.throwIfAborted();
-    if (!response) throw brokenStream(exchange.facts);
+    if (!response) throw brokenStream(exchange.result);
     return response;
   } catch (error) {
     signal.throwIfAborted();
-    throw toModelError(error, exchange.facts, model.providerType === 'native');
+    throw toModelError(error, exchange.result, model.providerType === 'native');
   }
 }

@@ -53,14 +53,14 @@ async function acceptFor(
   const promptId = body.prompt_id ?? session.newPromptId();
   agent.queue.reserve(promptId);
   try {
-    const facts = session.agentView(agent.id);
-    await models.assertReady(body.model ?? facts.model);
+    const current = session.agentView(agent.id);
+    await models.assertReady(body.model ?? current.model);
     const { services } = session.context;
-    const binds = body.profile !== undefined || facts.profile === undefined;
+    const binds = body.profile !== undefined || current.profile === undefined;
     const { profiles } = binds
       ? await services.lookAtProfiles(session.context)
       : { profiles: services.profiles(session.context) };
-    const change = overrides(body, facts, profiles, models);
+    const change = overrides(body, current, profiles, models);
     await session.log.claim();
     const place = { uploads, images: services.images, sessionDir: session.log.dir };
     const { content, ...journaled } = await storePromptMedia(body.content, place);
@@ -88,7 +88,7 @@ function checkSkills(body: SubmitPrompt): void {
  */
 function overrides(
   body: SubmitPrompt,
-  facts: { model: string | undefined; profile: string | undefined },
+  current: { model: string | undefined; profile: string | undefined },
   profiles: Profiles,
   models: ModelChecks,
 ): AgentChange {
@@ -98,16 +98,16 @@ function overrides(
     const available = [...profiles.keys()].join(', ');
     throw invalidField('profile', `Unknown agent profile: "${body.profile}". Available profiles: ${available}`);
   }
-  if (named && facts.profile !== undefined && named.name !== facts.profile) {
+  if (named && current.profile !== undefined && named.name !== current.profile) {
     throw invalidField(
       'profile',
-      `agent is already bound to profile "${facts.profile}"; cannot switch to "${named.name}" in this session`,
+      `agent is already bound to profile "${current.profile}"; cannot switch to "${named.name}" in this session`,
     );
   }
-  const model = body.model ?? (facts.model === undefined ? models.defaultModel() : undefined);
-  if (facts.profile === undefined) change.profile = named ?? profiles.get(DEFAULT_PROFILE);
+  const model = body.model ?? (current.model === undefined ? models.defaultModel() : undefined);
+  if (current.profile === undefined) change.profile = named ?? profiles.get(DEFAULT_PROFILE);
   if (model !== undefined) change.model = model;
-  const alias = model ?? facts.model;
+  const alias = model ?? current.model;
   if (body.thinking !== undefined && alias !== undefined) {
     models.assertEffort(alias, body.thinking);
     change.thinking = body.thinking;

@@ -63,7 +63,7 @@ describe('redirects', () => {
     onTestFinished(() => transport.close());
     const exchange = transport.exchange({}, { name: 'x-goog-api-key', value: 'secret' });
     const response = await exchange.fetch(`${url}/v1`, { method: 'POST', body: '{"a":1}' });
-    return { status: response.status, text: await response.text(), facts: exchange.facts };
+    return { status: response.status, text: await response.text(), result: exchange.result };
   }
 
   it('are never followed to another origin, with any status', async () => {
@@ -72,9 +72,9 @@ describe('redirects', () => {
       const { port } = new URL(other.url);
       for (const location of [`${other.url}/steal?x=1`, `//127.0.0.1:${port}/`, `http://localhost:${port}/`]) {
         const own = await redirecting([{ status, location }]);
-        const { facts } = await send(own.url);
-        expect(facts.failure?.status).toBe(status);
-        expect(facts.failure?.body).toMatch(/redirect to http:\/\/[a-z0-9.]+:\d+, which is not followed/);
+        const { result } = await send(own.url);
+        expect(result.failure?.status).toBe(status);
+        expect(result.failure?.body).toMatch(/redirect to http:\/\/[a-z0-9.]+:\d+, which is not followed/);
         expect(own.seen).toHaveLength(1);
       }
       expect(other.seen).toEqual([]);
@@ -99,14 +99,14 @@ describe('redirects', () => {
 
   it('are followed at most three times', async () => {
     const own = await redirecting(Array.from({ length: 9 }, () => ({ status: 307, location: '/again' })));
-    expect((await send(own.url)).facts.failure?.status).toBe(307);
+    expect((await send(own.url)).result.failure?.status).toBe(307);
     expect(own.seen).toHaveLength(4);
   });
 
   it('without a valid location are treated as the response', async () => {
     for (const answer of [{ status: 302 }, { status: 302, location: 'http://[broken' }]) {
       const own = await redirecting([answer]);
-      expect((await send(own.url)).facts.failure?.status).toBe(302);
+      expect((await send(own.url)).result.failure?.status).toBe(302);
       expect(own.seen).toHaveLength(1);
     }
   });
