@@ -89,7 +89,7 @@ export function endpointOf(parts: EndpointParts): Endpoint {
   );
 }
 
-/** The checked value; throws 40001 with every issue. */
+/** The checked value; throws `validation.failed` with every issue. */
 export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;

@@ -2,12 +2,12 @@
  * Coalesces concurrent calls: at most one run at a time; calls made during a run share the next one. That run starts
  * after those calls, so none of them receives a stale result.
  */
-export function createSharedRun<T>(work: () => Promise<T>): () => Promise<T> {
-  const runs = createSharedRuns<T>();
+export function coalesced<T>(work: () => Promise<T>): () => Promise<T> {
+  const runs = createCoalescer<T>();
   return () => runs.run('', work);
 }
 
-export interface SharedRuns<T> {
+export interface Coalescer<T> {
   /** Runs the work, coalesced with the other calls of the key: a shared run is the work of its first caller. */
   run(key: string, work: () => Promise<T>): Promise<T>;
   /** The waiting run of the key, else the current one. */
@@ -15,7 +15,7 @@ export interface SharedRuns<T> {
 }
 
 /** The same for each key; runs of different keys are concurrent. */
-export function createSharedRuns<T>(): SharedRuns<T> {
+export function createCoalescer<T>(): Coalescer<T> {
   const running = new Map<string, Promise<T>>();
   const next = new Map<string, Promise<T>>();
 

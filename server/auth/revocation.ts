@@ -1,7 +1,7 @@
 /** Closes WebSocket connections that were opened with a token that has been rotated. */
 import type { Connections } from '#server/events/peer.ts';
 import type { Logger } from '#server/logging/log.ts';
-import { createSharedRun } from '#server/async/coalesce.ts';
+import { coalesced } from '#server/async/coalesce.ts';
 import type { Credentials } from './credentials.ts';
 import type { TokenFile } from './token.ts';
 
@@ -36,7 +36,7 @@ export async function createRevocation(deps: RevocationDeps): Promise<{ close():
     );
   }
 
-  const checkOnce = createSharedRun(check);
+  const checkOnce = coalesced(check);
   const timer = setInterval(() => {
     checkOnce().catch((error: unknown) => log.error('the tokens of connections could not be checked', { err: error }));
   }, checkMs).unref();

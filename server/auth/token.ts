@@ -7,7 +7,7 @@ import { errorCode } from '#server/errors/errno.ts';
 import { syncDirectory, writeFileAtomic, writeFileDurable } from '#server/files/atomic-write.ts';
 import { openRegular, readBytes } from '#server/files/open-regular.ts';
 import { waitAtMost } from '#server/async/wait-at-most.ts';
-import { createSharedRun } from '#server/async/coalesce.ts';
+import { coalesced } from '#server/async/coalesce.ts';
 import { StartError } from '#server/errors/start-error.ts';
 
 const TOKEN_BYTES = 32;
@@ -125,7 +125,7 @@ export async function openToken(home: string): Promise<TokenFile> {
     hangs = !settled;
   }
 
-  const check = createSharedRun(refreshInTime);
+  const check = coalesced(refreshInTime);
   return {
     async current() {
       await check();

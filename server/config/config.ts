@@ -13,7 +13,7 @@ import type { ConfigPatch } from '#schema/rest/config-patch.ts';
 import { followLinks } from '#server/files/atomic-write.ts';
 import { errorCode } from '#server/errors/errno.ts';
 import type { Clock } from '#server/clock.ts';
-import { createSharedRun } from '#server/async/coalesce.ts';
+import { coalesced } from '#server/async/coalesce.ts';
 import { createSerialQueue } from '#server/async/keyed-queue.ts';
 import type { ChangeLock } from '#server/storage/change-lock.ts';
 import { createChangeWindow } from './changes.ts';
@@ -221,7 +221,7 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
     },
   );
 
-  const reload = createSharedRun(() =>
+  const reload = coalesced(() =>
     queue.run(async () => {
       if (!(await load())) return;
       tellWarnings();

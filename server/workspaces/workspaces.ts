@@ -14,7 +14,7 @@ import type { Caller } from '#schema/rest/caller.ts';
 import type { Workspace } from '#schema/rest/workspace.ts';
 import type { ChangeLock } from '#server/storage/change-lock.ts';
 import type { Documents } from '#server/storage/documents.ts';
-import { createSharedRun } from '#server/async/coalesce.ts';
+import { coalesced } from '#server/async/coalesce.ts';
 import { createSerialQueue } from '#server/async/keyed-queue.ts';
 import { DOCUMENT, emptyRegistry, registrySchema, type Entry, type RegistryWriter } from './registry-document.ts';
 import { defaultName, normalRoot, rootKey, workspaceIdOf } from './workspace-root.ts';
@@ -90,7 +90,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
   let callOff: (() => void) | undefined;
   const operations = createSerialQueue();
 
-  const versionNow = createSharedRun(() => documents.version(DOCUMENT));
+  const versionNow = coalesced(() => documents.version(DOCUMENT));
 
   /**
    * Queues an operation, which runs with the current registry. The document's version is read while the operation is

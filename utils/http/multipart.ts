@@ -23,7 +23,7 @@ export interface FilePart {
 export interface Form {
   /**
    * Reads the body to its end and resolves with its text fields. `onFile` gets the first part that is a file while it
-   * arrives, and is awaited; further files are dropped. Throws 40001 for a body that is no whole form.
+   * arrives, and is awaited; further files are dropped. Throws `validation.failed` for a body that is no whole form.
    */
   read(onFile: (part: FilePart) => Promise<void>): Promise<ReadonlyMap<string, string>>;
 }

@@ -5,7 +5,7 @@
  */
 import { systemClock, type Clock } from '#server/clock.ts';
 import { foldJournal, type ColdFold, type FoldedJournal } from '#server/journal/cold-fold.ts';
-import { createSharedRuns } from '#server/async/coalesce.ts';
+import { createCoalescer } from '#server/async/coalesce.ts';
 import type { Semaphore } from '#server/async/semaphore.ts';
 
 const KEPT_FOLDS = 16;
@@ -45,7 +45,7 @@ export function createColdFolds(deps: ColdFoldsDeps): ColdFolds {
   const kept = new Map<string, ColdFold>();
   const expiry = new Map<string, () => void>();
   /** By session. A call during a read needs the next one, which sees everything that was in the file at the call. */
-  const reads = createSharedRuns<ColdFold>();
+  const reads = createCoalescer<ColdFold>();
 
   const bytes = () => [...kept.values()].reduce((sum, fold) => sum + fold.length, 0);
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { createSharedRun, createSharedRuns } from '#server/async/coalesce.ts';
+import { coalesced, createCoalescer } from '#server/async/coalesce.ts';
 
 /** Numbered runs that the test settles. */
 function openRuns() {
   const ends: ((how: 'well' | 'badly') => void)[] = [];
-  const run = createSharedRun(() => {
+  const run = coalesced(() => {
     const number = ends.length + 1;
     return new Promise<number>((resolve, reject) => {
       ends.push((how) => (how === 'well' ? resolve(number) : reject(new Error(`run ${number}`))));
@@ -47,7 +47,7 @@ test('a failed run rejects only for its callers', async () => {
 });
 
 test('runs of keys are coalesced by key, and the latest one of a key is the waiting one', async () => {
-  const runs = createSharedRuns<string>();
+  const runs = createCoalescer<string>();
   const ends = new Map<string, () => void>();
   const call = (key: string, name: string) =>
     runs.run(key, () => new Promise<string>((resolve) => ends.set(name, () => resolve(name))));
@@ -77,7 +77,7 @@ test('runs of keys are coalesced by key, and the latest one of a key is the wait
 });
 
 test('a call right after a run has ended starts a run of its own, never two at a time', async () => {
-  const runs = createSharedRuns<number>();
+  const runs = createCoalescer<number>();
   let running = 0;
   let most = 0;
   const work = async () => {
