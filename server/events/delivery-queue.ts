@@ -212,7 +212,8 @@ export function createDeliveryQueue({
       kept.shift();
       if (oldest.frame?.type === 'agent.status.updated' && following.frame) {
         following.frame = foldStatus(oldest.frame, following.frame);
-        following.bytes = undefined;
+        following.bytes = Buffer.from(frameText(following.frame));
+        resize(following, following.bytes.length);
       }
       const { previous, next } = oldest;
       unlink(oldest);

@@ -193,6 +193,15 @@ describe('a full socket', () => {
     expect(peer.sent.slice(2).map(({ seq }) => seq)).toEqual(Array.from({ length: 100 }, (_, index) => index + 1));
   });
 
+  it('counts the fields that a status takes over from a dropped one', () => {
+    const { publish, stall, cuts } = setup();
+    stall();
+    publish(status({ model: 'm'.repeat(5 * MIB) }));
+    publish(status({ contextTokens: 1 }));
+    publish(frame('turn.ended', 2, { text: 'x'.repeat(4 * MIB) }, { sessionId: 's2' }));
+    expect(cuts).toEqual(['s1']);
+  });
+
   it('retains only the newest status of an agent, with the fields of the dropped ones', () => {
     const { publish, stall, unstall, after } = setup();
     stall();
