@@ -71,8 +71,16 @@ async function play(world: World, name: string, scenario: (stage: Stage) => Prom
   }
 }
 
-/** A suite of scenarios on one server. */
-function scenarios(title: string, worldOptions: WorldOptions, define: (add: Add) => void): void {
+/** The scenarios whose files have every payload whole. */
+const MAIN_SCENARIOS = new Set(['first-turn', 'approval-approved', 'subagent', 'task', 'compaction']);
+
+/** A suite of scenarios on one server; `about` are the types of the payloads that it is about. */
+function scenarios(
+  title: string,
+  worldOptions: WorldOptions,
+  define: (add: Add) => void,
+  about: readonly string[] = [],
+): void {
   describe(title, () => {
     let world: World;
     beforeAll(async () => {
@@ -80,7 +88,8 @@ function scenarios(title: string, worldOptions: WorldOptions, define: (add: Add)
     });
     afterAll(() => world.close());
     define((name, scenario, options) => {
-      test(name.replaceAll('-', ' '), () => play(world, name, scenario, options));
+      const whole = MAIN_SCENARIOS.has(name) ? 'everything' : about;
+      test(name.replaceAll('-', ' '), () => play(world, name, scenario, { about: whole, ...options }));
     });
   });
 }
@@ -123,90 +132,100 @@ scenarios('a turn', {}, (add) => {
   });
 });
 
-scenarios('a turn that is steered', {}, (add) => {
-  /** A streaming turn into which a queued prompt is steered. */
-  async function steered({ model, prompt, post, until, recorder }: Stage, first: Script) {
-    const held = model.enqueue({ ...first, hold: true });
-    await prompt('First');
-    await held.sent;
-    await until('assistant.delta');
-    const second = await recorder.act('second prompt', () => prompt('Second'));
-    await recorder.act('POST prompts:steer', () => post('/prompts:steer', { prompt_ids: [second] }));
-    return held;
-  }
+scenarios(
+  'a turn that is steered',
+  {},
+  (add) => {
+    /** A streaming turn into which a queued prompt is steered. */
+    async function steered({ model, prompt, post, until, recorder }: Stage, first: Script) {
+      const held = model.enqueue({ ...first, hold: true });
+      await prompt('First');
+      await held.sent;
+      await until('assistant.delta');
+      const second = await recorder.act('second prompt', () => prompt('Second'));
+      await recorder.act('POST prompts:steer', () => post('/prompts:steer', { prompt_ids: [second] }));
+      return held;
+    }
 
-  add('steer', async (stage) => {
-    const held = await steered(stage, { text: 'One.' });
-    stage.model.enqueue({ text: 'Two.' });
-    await stage.recorder.act('the model goes on', async () => held.release());
-    await stage.until('prompt.completed');
-  });
+    add('steer', async (stage) => {
+      const held = await steered(stage, { text: 'One.' });
+      stage.model.enqueue({ text: 'Two.' });
+      await stage.recorder.act('the model goes on', async () => held.release());
+      await stage.until('prompt.completed');
+    });
 
-  add('steer-then-abort', async (stage) => {
-    await steered(stage, { text: 'One.' });
-    await stage.recorder.act('POST :abort', () => stage.post(':abort'));
-    await stage.until('prompt.aborted');
-  });
+    add('steer-then-abort', async (stage) => {
+      await steered(stage, { text: 'One.' });
+      await stage.recorder.act('POST :abort', () => stage.post(':abort'));
+      await stage.until('prompt.aborted');
+    });
 
-  add('steer-then-failure', async (stage) => {
-    const held = await steered(stage, { text: 'I will not', finish: 'content_filter' });
-    await stage.recorder.act('the model goes on', async () => held.release());
-    await stage.until('prompt.completed');
-  });
-});
+    add('steer-then-failure', async (stage) => {
+      const held = await steered(stage, { text: 'I will not', finish: 'content_filter' });
+      await stage.recorder.act('the model goes on', async () => held.release());
+      await stage.until('prompt.completed');
+    });
+  },
+  ['context.spliced'],
+);
 
-scenarios('tool calls', {}, (add) => {
-  const approval = [
-    ['approval-approved', { decision: 'approved', feedback: 'fine' }],
-    ['approval-for-session', { decision: 'approved', scope: 'session' }],
-    ['approval-rejected', { decision: 'rejected', feedback: 'not now' }],
-  ] as const;
-  for (const [name, answer] of approval) {
-    add(name, async ({ model, prompt, decide, until, recorder }) => {
-      model.enqueue({ thinking: ['I have to ', 'look.'], text: 'Running.', calls: [asked] });
-      model.enqueue({ text: 'It says hello.' });
-      await prompt('Show a.txt');
-      await until('event.approval.requested');
-      await recorder.act(`POST approvals/{id} ${JSON.stringify(answer)}`, () => decide(answer));
+scenarios(
+  'tool calls',
+  {},
+  (add) => {
+    const approval = [
+      ['approval-approved', { decision: 'approved', feedback: 'fine' }],
+      ['approval-for-session', { decision: 'approved', scope: 'session' }],
+      ['approval-rejected', { decision: 'rejected', feedback: 'not now' }],
+    ] as const;
+    for (const [name, answer] of approval) {
+      add(name, async ({ model, prompt, decide, until, recorder }) => {
+        model.enqueue({ thinking: ['I have to ', 'look.'], text: 'Running.', calls: [asked] });
+        model.enqueue({ text: 'It says hello.' });
+        await prompt('Show a.txt');
+        await until('event.approval.requested');
+        await recorder.act(`POST approvals/{id} ${JSON.stringify(answer)}`, () => decide(answer));
+        await until('prompt.completed');
+      });
+    }
+
+    add('two-calls', async ({ world, model, prompt, until, recorder }) => {
+      const gate = join(world.project, 'gate');
+      const waits = `printf one; until test -e gate; do sleep 0.01; done; printf two`;
+      model.enqueue({ calls: [reads, { name: 'Bash', args: { command: waits } }] });
+      model.enqueue({ text: 'Both done.' });
+      await prompt('Do both', { permission_mode: 'yolo' });
+      await until('tool.result');
+      await until('tool.progress');
+      await recorder.act('the command may end', () => writeFile(gate, ''));
       await until('prompt.completed');
     });
-  }
 
-  add('two-calls', async ({ world, model, prompt, until, recorder }) => {
-    const gate = join(world.project, 'gate');
-    const waits = `printf one; until test -e gate; do sleep 0.01; done; printf two`;
-    model.enqueue({ calls: [reads, { name: 'Bash', args: { command: waits } }] });
-    model.enqueue({ text: 'Both done.' });
-    await prompt('Do both', { permission_mode: 'yolo' });
-    await until('tool.result');
-    await until('tool.progress');
-    await recorder.act('the command may end', () => writeFile(gate, ''));
-    await until('prompt.completed');
-  });
-
-  add('two-approvals', async ({ model, prompt, decide, until, recorder }) => {
-    model.enqueue({ calls: [asked, { name: 'Bash', args: { command: 'rm a.txt' } }] });
-    model.enqueue({ text: 'Done.' });
-    await prompt('Ask twice');
-    await until('event.approval.requested');
-    await recorder.act('approve the first', () => decide({ decision: 'approved' }));
-    await until('event.approval.requested', 2);
-    await recorder.act('reject the second', () => decide({ decision: 'rejected' }));
-    await until('prompt.completed');
-  });
-
-  add('calls-that-cannot-run', async ({ model, prompt, until }) => {
-    model.enqueue({
-      calls: [
-        { name: 'Teleport', args: { to: 'moon' } },
-        { name: 'Read', args: { file: 1 } },
-      ],
+    add('two-approvals', async ({ model, prompt, decide, until, recorder }) => {
+      model.enqueue({ calls: [asked, { name: 'Bash', args: { command: 'rm a.txt' } }] });
+      model.enqueue({ text: 'Done.' });
+      await prompt('Ask twice');
+      await until('event.approval.requested');
+      await recorder.act('approve the first', () => decide({ decision: 'approved' }));
+      await until('event.approval.requested', 2);
+      await recorder.act('reject the second', () => decide({ decision: 'rejected' }));
+      await until('prompt.completed');
     });
-    model.enqueue({ text: 'Neither worked.' });
-    await prompt('Try');
-    await until('prompt.completed');
-  });
-});
+
+    add('calls-that-cannot-run', async ({ model, prompt, until }) => {
+      model.enqueue({
+        calls: [
+          { name: 'Teleport', args: { to: 'moon' } },
+          { name: 'Read', args: { file: 1 } },
+        ],
+      });
+      model.enqueue({ text: 'Neither worked.' });
+      await prompt('Try');
+      await until('prompt.completed');
+    });
+  },
+  ['tool.call.started', 'tool.result'],
+);
 
 const promptHooks = [
   { event: 'UserPromptSubmit', matcher: '^Add', command: 'echo The branch is main.' },
@@ -214,125 +233,145 @@ const promptHooks = [
   { event: 'UserPromptSubmit', matcher: '^Hang', command: 'exec sleep 60' },
 ];
 
-scenarios('a hook on the prompt', { config: { hooks: promptHooks } }, (add) => {
-  add('hook-adds-text', async ({ model, prompt, until }) => {
-    model.enqueue({ text: 'I see.' });
-    await prompt('Add what you know');
-    await until('prompt.completed');
-  });
+scenarios(
+  'a hook on the prompt',
+  { config: { hooks: promptHooks } },
+  (add) => {
+    add('hook-adds-text', async ({ model, prompt, until }) => {
+      model.enqueue({ text: 'I see.' });
+      await prompt('Add what you know');
+      await until('prompt.completed');
+    });
 
-  add('hook-refuses-the-prompt', async ({ prompt, until }) => {
-    await prompt('Refuse this');
-    await until('prompt.completed');
-  });
+    add('hook-refuses-the-prompt', async ({ prompt, until }) => {
+      await prompt('Refuse this');
+      await until('prompt.completed');
+    });
 
-  add('abort-during-a-hook', async ({ model, prompt, post, until, recorder }) => {
-    const first = model.enqueue({ text: 'One.', hold: true });
-    model.enqueue({ text: 'Three.' });
-    await prompt('First');
-    await first.sent;
-    const second = await prompt('Hang on');
-    await prompt('Third');
-    await recorder.act('the model goes on', async () => first.release());
-    await until('event.session.work_changed', 3);
-    await recorder.act('POST prompts/{id}:abort', () => post(`/prompts/${second}:abort`));
-    await until('prompt.completed', 2);
-  });
-});
+    add('abort-during-a-hook', async ({ model, prompt, post, until, recorder }) => {
+      const first = model.enqueue({ text: 'One.', hold: true });
+      model.enqueue({ text: 'Three.' });
+      await prompt('First');
+      await first.sent;
+      const second = await prompt('Hang on');
+      await prompt('Third');
+      await recorder.act('the model goes on', async () => first.release());
+      await until('event.session.work_changed', 3);
+      await recorder.act('POST prompts/{id}:abort', () => post(`/prompts/${second}:abort`));
+      await until('prompt.completed', 2);
+    });
+  },
+  ['context.spliced'],
+);
 
-scenarios('history', {}, (add) => {
-  add('undo', async ({ model, prompt, post, until, recorder }) => {
-    for (const text of ['One.', 'Two.', 'Three.']) model.enqueue({ text });
-    for (const [n, text] of ['First', 'Second', 'Third'].entries()) {
-      await prompt(text);
-      await until('prompt.completed', n + 1);
-    }
-    await recorder.act('POST :undo {"count":2}', () => post(':undo', { count: 2 }));
-    await until('context.undone');
-    model.enqueue({ text: 'Again.' });
-    await recorder.act('POST prompts', () => prompt('Fourth'));
-    await until('prompt.completed', 4);
-  });
+scenarios(
+  'history',
+  {},
+  (add) => {
+    add('undo', async ({ model, prompt, post, until, recorder }) => {
+      for (const text of ['One.', 'Two.', 'Three.']) model.enqueue({ text });
+      for (const [n, text] of ['First', 'Second', 'Third'].entries()) {
+        await prompt(text);
+        await until('prompt.completed', n + 1);
+      }
+      await recorder.act('POST :undo {"count":2}', () => post(':undo', { count: 2 }));
+      await until('context.undone');
+      model.enqueue({ text: 'Again.' });
+      await recorder.act('POST prompts', () => prompt('Fourth'));
+      await until('prompt.completed', 4);
+    });
 
-  add('fork-and-child', async ({ world, model, session, prompt, post, until, recorder }) => {
-    model.enqueue({ text: 'One.' });
-    await prompt('First');
-    await until('prompt.completed');
-    const copy = z.object({ id: z.string() });
-    const { id } = copy.parse(await recorder.act('POST :fork', () => post(':fork')));
-    await recorder.act('POST children', () => post('/children', { title: 'Side work' }));
-    model.enqueue({ text: 'Two.' });
-    await recorder.act('POST prompts of the fork', () => world.prompt(id, 'Second'));
-    await until('event.session.work_changed', 4);
-    expect((await world.messages(session.id)).length).toBeLessThan((await world.messages(id)).length);
-  });
-});
+    add('fork-and-child', async ({ world, model, session, prompt, post, until, recorder }) => {
+      model.enqueue({ text: 'One.' });
+      await prompt('First');
+      await until('prompt.completed');
+      const copy = z.object({ id: z.string() });
+      const { id } = copy.parse(await recorder.act('POST :fork', () => post(':fork')));
+      await recorder.act('POST children', () => post('/children', { title: 'Side work' }));
+      model.enqueue({ text: 'Two.' });
+      await recorder.act('POST prompts of the fork', () => world.prompt(id, 'Second'));
+      await until('event.session.work_changed', 4);
+      expect((await world.messages(session.id)).length).toBeLessThan((await world.messages(id)).length);
+    });
+  },
+  ['context.spliced'],
+);
 
 // The clock does not advance, so that the usage of goals is the same in each run.
-scenarios('a goal', { clock: manualClock() }, (add) => {
-  const setGoal = { agent_config: { goal_objective: 'Ship it' } };
-  const control = (goal_control: string) => ({ agent_config: { goal_control } });
-  const reached = { calls: [{ name: 'UpdateGoal', args: { status: 'complete' } }] };
+scenarios(
+  'a goal',
+  { clock: manualClock() },
+  (add) => {
+    const setGoal = { agent_config: { goal_objective: 'Ship it' } };
+    const control = (goal_control: string) => ({ agent_config: { goal_control } });
+    const reached = { calls: [{ name: 'UpdateGoal', args: { status: 'complete' } }] };
 
-  add('goal-reached', async ({ model, prompt, post, until, recorder }) => {
-    await recorder.act('POST profile {"goal_objective"}', () => post('/profile', setGoal));
-    for (const script of [{ text: 'Begun.' }, reached, { text: 'Shipped.' }]) model.enqueue(script);
-    await prompt('Begin');
-    await until('turn.ended', 2);
-  });
+    add('goal-reached', async ({ model, prompt, post, until, recorder }) => {
+      await recorder.act('POST profile {"goal_objective"}', () => post('/profile', setGoal));
+      for (const script of [{ text: 'Begun.' }, reached, { text: 'Shipped.' }]) model.enqueue(script);
+      await prompt('Begin');
+      await until('turn.ended', 2);
+    });
 
-  add('goal-paused-and-resumed', async ({ model, post, prompt, until, recorder }) => {
-    await recorder.act('POST profile {"goal_objective"}', () => post('/profile', setGoal));
-    const held = model.enqueue({ text: 'Begun.', hold: true });
-    await prompt('Begin');
-    await held.sent;
-    await recorder.act('POST profile {"goal_control":"pause"}', () => post('/profile', control('pause')));
-    held.release();
-    await until('prompt.completed');
-    for (const script of [{ text: 'Further.' }, reached, { text: 'Shipped.' }]) model.enqueue(script);
-    await recorder.act('POST profile {"goal_control":"resume"}', () => post('/profile', control('resume')));
-    await until('turn.ended', 3);
-  });
+    add('goal-paused-and-resumed', async ({ model, post, prompt, until, recorder }) => {
+      await recorder.act('POST profile {"goal_objective"}', () => post('/profile', setGoal));
+      const held = model.enqueue({ text: 'Begun.', hold: true });
+      await prompt('Begin');
+      await held.sent;
+      await recorder.act('POST profile {"goal_control":"pause"}', () => post('/profile', control('pause')));
+      held.release();
+      await until('prompt.completed');
+      for (const script of [{ text: 'Further.' }, reached, { text: 'Shipped.' }]) model.enqueue(script);
+      await recorder.act('POST profile {"goal_control":"resume"}', () => post('/profile', control('resume')));
+      await until('turn.ended', 3);
+    });
 
-  add('goal-cancelled', async ({ post, recorder }) => {
-    await recorder.act('POST profile {"goal_objective"}', () => post('/profile', setGoal));
-    await recorder.act('POST profile {"goal_control":"cancel"}', () => post('/profile', control('cancel')));
-  });
+    add('goal-cancelled', async ({ post, recorder }) => {
+      await recorder.act('POST profile {"goal_objective"}', () => post('/profile', setGoal));
+      await recorder.act('POST profile {"goal_control":"cancel"}', () => post('/profile', control('cancel')));
+    });
 
-  add('goal-cancelled-during-its-turn', async ({ model, post, prompt, until, recorder }) => {
-    await recorder.act('POST profile {"goal_objective"}', () => post('/profile', setGoal));
-    const held = model.enqueue({ text: 'Begun.', hold: true });
-    await prompt('Begin');
-    await held.sent;
-    await until('assistant.delta');
-    await recorder.act('POST profile {"goal_control":"cancel"}', () => post('/profile', control('cancel')));
-    await until('prompt.aborted');
-  });
+    add('goal-cancelled-during-its-turn', async ({ model, post, prompt, until, recorder }) => {
+      await recorder.act('POST profile {"goal_objective"}', () => post('/profile', setGoal));
+      const held = model.enqueue({ text: 'Begun.', hold: true });
+      await prompt('Begin');
+      await held.sent;
+      await until('assistant.delta');
+      await recorder.act('POST profile {"goal_control":"cancel"}', () => post('/profile', control('cancel')));
+      await until('prompt.aborted');
+    });
 
-  add('goal-start-approved', async ({ model, prompt, until, decide, recorder }) => {
-    model.enqueue({ calls: [{ name: 'CreateGoal', args: { objective: 'Ship it' } }] });
-    for (const script of [reached, { text: 'Shipped.' }]) model.enqueue(script);
-    await prompt('Make it your goal');
-    await until('event.approval.requested');
-    const answer = { decision: 'approved', selected_label: 'yolo' };
-    await recorder.act('POST approvals/{id} {"selected_label":"yolo"}', () => decide(answer));
-    await until('prompt.completed');
-  });
-});
+    add('goal-start-approved', async ({ model, prompt, until, decide, recorder }) => {
+      model.enqueue({ calls: [{ name: 'CreateGoal', args: { objective: 'Ship it' } }] });
+      for (const script of [reached, { text: 'Shipped.' }]) model.enqueue(script);
+      await prompt('Make it your goal');
+      await until('event.approval.requested');
+      const answer = { decision: 'approved', selected_label: 'yolo' };
+      await recorder.act('POST approvals/{id} {"selected_label":"yolo"}', () => decide(answer));
+      await until('prompt.completed');
+    });
+  },
+  ['context.spliced', 'tool.result'],
+);
 
 const cronClock = manualClock(new Date(2026, 0, 5, 10, 0, 30).getTime());
-scenarios('a scheduled job', { clock: cronClock, config: { cron: { no_jitter: true } } }, (add) => {
-  add('cron-job', async ({ model, prompt, until, recorder }) => {
-    const args = { cron: '5 10 * * *', prompt: 'Look at the build', recurring: false };
-    for (const script of [{ calls: [{ name: 'CronCreate', args }] }, { text: 'Later.' }, { text: 'It is green.' }]) {
-      model.enqueue(script);
-    }
-    await prompt('Remind me', { permission_mode: 'yolo' });
-    await until('prompt.completed');
-    await recorder.act('its time comes', async () => cronClock.advance(5 * 60_000));
-    await until('turn.ended', 2);
-  });
-});
+scenarios(
+  'a scheduled job',
+  { clock: cronClock, config: { cron: { no_jitter: true } } },
+  (add) => {
+    add('cron-job', async ({ model, prompt, until, recorder }) => {
+      const args = { cron: '5 10 * * *', prompt: 'Look at the build', recurring: false };
+      for (const script of [{ calls: [{ name: 'CronCreate', args }] }, { text: 'Later.' }, { text: 'It is green.' }]) {
+        model.enqueue(script);
+      }
+      await prompt('Remind me', { permission_mode: 'yolo' });
+      await until('prompt.completed');
+      await recorder.act('its time comes', async () => cronClock.advance(5 * 60_000));
+      await until('turn.ended', 2);
+    });
+  },
+  ['context.spliced'],
+);
 
 scenarios('a question', {}, (add) => {
   const options = [{ label: 'A', description: 'The first.' }, { label: 'B' }];
@@ -513,126 +552,146 @@ scenarios('a subagent in the background', { config: { hooks: [subagentGate] } },
   });
 });
 
-scenarios('a subagent with a copy', { config: { experimental: { subagent_fork: true } } }, (add) => {
-  add('subagent-fork', async ({ model, prompt, until }) => {
-    const args = { prompt: 'Name it', description: 'name it', subagent_type: 'plan', fork: true };
-    model.enqueue({ text: 'Plums.' });
-    await prompt('Which fruit?');
-    await until('prompt.completed');
-    model.enqueue({ calls: [{ name: 'Agent', args }] });
-    model.enqueue({ text: 'Plums.' });
-    model.enqueue({ text: 'Plums.' });
-    await prompt('Ask somebody who knows');
-    await until('prompt.completed', 3);
-  });
-});
+scenarios(
+  'a subagent with a copy',
+  { config: { experimental: { subagent_fork: true } } },
+  (add) => {
+    add('subagent-fork', async ({ model, prompt, until }) => {
+      const args = { prompt: 'Name it', description: 'name it', subagent_type: 'plan', fork: true };
+      model.enqueue({ text: 'Plums.' });
+      await prompt('Which fruit?');
+      await until('prompt.completed');
+      model.enqueue({ calls: [{ name: 'Agent', args }] });
+      model.enqueue({ text: 'Plums.' });
+      model.enqueue({ text: 'Plums.' });
+      await prompt('Ask somebody who knows');
+      await until('prompt.completed', 3);
+    });
+  },
+  ['context.spliced'],
+);
 
 const loading = {
   config: { experimental: { 'tool-select': true } },
   modelRecord: { capabilities: ['tool_use', 'dynamically_loaded_tools'] },
 };
 
-scenarios('tools that are loaded', loading, (add) => {
-  add('tool-selection', async ({ world, model, prompt, until }) => {
-    await mcpTalks(world).configure({ free: hostile() });
-    const loads = { name: 'select_tools', args: { names: ['mcp__free__echo'] } };
-    model.enqueue({ calls: [loads] });
-    model.enqueue({ text: 'It is there.' });
-    await prompt('Load echo', { permission_mode: 'yolo' });
-    // The server's process starts with the turn.
-    await until('tool.list.updated');
-    await until('prompt.completed');
-  });
-});
+scenarios(
+  'tools that are loaded',
+  loading,
+  (add) => {
+    add('tool-selection', async ({ world, model, prompt, until }) => {
+      await mcpTalks(world).configure({ free: hostile() });
+      const loads = { name: 'select_tools', args: { names: ['mcp__free__echo'] } };
+      model.enqueue({ calls: [loads] });
+      model.enqueue({ text: 'It is there.' });
+      await prompt('Load echo', { permission_mode: 'yolo' });
+      // The server's process starts with the turn.
+      await until('tool.list.updated');
+      await until('prompt.completed');
+    });
+  },
+  ['context.spliced'],
+);
 
-scenarios('a side conversation', {}, (add) => {
-  add('side-conversation', async ({ model, prompt, post, until, recorder }) => {
-    model.enqueue({ text: 'Noted.' });
-    await prompt('Remember plums');
-    await until('prompt.completed');
-    await recorder.act('POST :btw', () => post(':btw'));
-    model.enqueue({ text: ['Plu', 'ms.'] });
-    await recorder.act('prompt to agent-1', () => prompt('What?', { agent_id: 'agent-1' }));
-    await until('prompt.completed', 2);
-  });
-});
+scenarios(
+  'a side conversation',
+  {},
+  (add) => {
+    add('side-conversation', async ({ model, prompt, post, until, recorder }) => {
+      model.enqueue({ text: 'Noted.' });
+      await prompt('Remember plums');
+      await until('prompt.completed');
+      await recorder.act('POST :btw', () => post(':btw'));
+      model.enqueue({ text: ['Plu', 'ms.'] });
+      await recorder.act('prompt to agent-1', () => prompt('What?', { agent_id: 'agent-1' }));
+      await until('prompt.completed', 2);
+    });
+  },
+  ['context.spliced'],
+);
 
 const fills = { input: 90_000, output: 10 };
 const tooLong = { status: 400, error: 'This model has a maximum context length of 100000 tokens.' };
 const summarized = { text: ['## Task\n', 'Say hello.'], usage: { input: 95_000, output: 20 } };
 
-scenarios('a compaction', { modelRecord: { max_context_size: 100_000 } }, (add) => {
-  async function spoken({ model, prompt, until }: Stage, usage = { input: 900, output: 10 }): Promise<void> {
-    model.enqueue({ text: 'Hello.', usage });
-    await prompt('Say hello');
-    await until('prompt.completed');
-  }
+scenarios(
+  'a compaction',
+  { modelRecord: { max_context_size: 100_000 } },
+  (add) => {
+    async function spoken({ model, prompt, until }: Stage, usage = { input: 900, output: 10 }): Promise<void> {
+      model.enqueue({ text: 'Hello.', usage });
+      await prompt('Say hello');
+      await until('prompt.completed');
+    }
 
-  add(
-    'compaction',
-    async (stage) => {
+    add(
+      'compaction',
+      async (stage) => {
+        await spoken(stage);
+        stage.model.enqueue(summarized);
+        const body = { instruction: ' Keep the greeting. ' };
+        await stage.recorder.act('POST :compact', () => stage.post(':compact', body));
+        await stage.until('compaction.completed');
+      },
+      { facts: true },
+    );
+
+    add('compaction-with-a-queued-prompt', async (stage) => {
+      const { model, prompt, post, until, recorder } = stage;
       await spoken(stage);
-      stage.model.enqueue(summarized);
-      const body = { instruction: ' Keep the greeting. ' };
-      await stage.recorder.act('POST :compact', () => stage.post(':compact', body));
-      await stage.until('compaction.completed');
-    },
-    { facts: true },
-  );
+      const held = model.enqueue({ ...summarized, hold: true });
+      model.enqueue({ text: 'Again.' });
+      await recorder.act('POST :compact', () => post(':compact'));
+      await held.sent;
+      await recorder.act('second prompt', () => prompt('Say it again'));
+      await recorder.act('the model goes on', async () => held.release());
+      await until('prompt.completed', 2);
+    });
 
-  add('compaction-with-a-queued-prompt', async (stage) => {
-    const { model, prompt, post, until, recorder } = stage;
-    await spoken(stage);
-    const held = model.enqueue({ ...summarized, hold: true });
-    model.enqueue({ text: 'Again.' });
-    await recorder.act('POST :compact', () => post(':compact'));
-    await held.sent;
-    await recorder.act('second prompt', () => prompt('Say it again'));
-    await recorder.act('the model goes on', async () => held.release());
-    await until('prompt.completed', 2);
-  });
+    add('compaction-failed', async (stage) => {
+      const { model, post, until, recorder } = stage;
+      await spoken(stage);
+      model.enqueue({ status: 400, error: 'bad thing' });
+      await recorder.act('POST :compact', () => post(':compact'));
+      await until('error');
+    });
 
-  add('compaction-failed', async (stage) => {
-    const { model, post, until, recorder } = stage;
-    await spoken(stage);
-    model.enqueue({ status: 400, error: 'bad thing' });
-    await recorder.act('POST :compact', () => post(':compact'));
-    await until('error');
-  });
+    add('compaction-aborted', async (stage) => {
+      const { model, post, until, recorder } = stage;
+      await spoken(stage);
+      model.enqueue({ hang: true });
+      await recorder.act('POST :compact', () => post(':compact'));
+      await model.waitForRequest(model.requests.length + 1);
+      await recorder.act('POST :abort', () => post(':abort'));
+      await until('compaction.cancelled');
+    });
 
-  add('compaction-aborted', async (stage) => {
-    const { model, post, until, recorder } = stage;
-    await spoken(stage);
-    model.enqueue({ hang: true });
-    await recorder.act('POST :compact', () => post(':compact'));
-    await model.waitForRequest(model.requests.length + 1);
-    await recorder.act('POST :abort', () => post(':abort'));
-    await until('compaction.cancelled');
-  });
+    add('compaction-before-a-turn', async (stage) => {
+      const { model, prompt, until, recorder } = stage;
+      await spoken(stage, fills);
+      for (const script of [summarized, { text: 'Again.' }]) model.enqueue(script);
+      await recorder.act('second prompt', () => prompt('Say it again'));
+      await until('prompt.completed', 2);
+    });
 
-  add('compaction-before-a-turn', async (stage) => {
-    const { model, prompt, until, recorder } = stage;
-    await spoken(stage, fills);
-    for (const script of [summarized, { text: 'Again.' }]) model.enqueue(script);
-    await recorder.act('second prompt', () => prompt('Say it again'));
-    await until('prompt.completed', 2);
-  });
+    add('compaction-between-steps', async ({ model, prompt, until }) => {
+      for (const script of [{ calls: [reads], usage: fills }, summarized, { text: 'It says hello.' }])
+        model.enqueue(script);
+      await prompt('Read a.txt');
+      await until('prompt.completed');
+    });
 
-  add('compaction-between-steps', async ({ model, prompt, until }) => {
-    for (const script of [{ calls: [reads], usage: fills }, summarized, { text: 'It says hello.' }])
-      model.enqueue(script);
-    await prompt('Read a.txt');
-    await until('prompt.completed');
-  });
-
-  add('compaction-fails-a-turn', async (stage) => {
-    const { model, prompt, until, recorder } = stage;
-    await spoken(stage, fills);
-    model.enqueue({ status: 400, error: 'bad thing' });
-    await recorder.act('second prompt', () => prompt('Say it again'));
-    await until('prompt.completed', 2);
-  });
-});
+    add('compaction-fails-a-turn', async (stage) => {
+      const { model, prompt, until, recorder } = stage;
+      await spoken(stage, fills);
+      model.enqueue({ status: 400, error: 'bad thing' });
+      await recorder.act('second prompt', () => prompt('Say it again'));
+      await until('prompt.completed', 2);
+    });
+  },
+  ['context.spliced'],
+);
 
 scenarios('a request that is too long', { modelRecord: { max_context_size: 100_000 } }, (add) => {
   add('overflow', async ({ model, prompt, until }) => {
@@ -663,67 +722,72 @@ scenarios('a request that is too long', { modelRecord: { max_context_size: 100_0
   });
 });
 
-scenarios('a plan', {}, (add) => {
-  const exits = { name: 'ExitPlanMode', args: { options: [{ label: 'Fast' }, { label: 'Thorough' }] } };
+scenarios(
+  'a plan',
+  {},
+  (add) => {
+    const exits = { name: 'ExitPlanMode', args: { options: [{ label: 'Fast' }, { label: 'Thorough' }] } };
 
-  /** Lets the model enter plan mode and writes its plan to the file. */
-  async function planned({ model, prompt, until }: Stage): Promise<void> {
-    model.enqueue({ calls: [{ name: 'EnterPlanMode', args: {} }] });
-    model.enqueue({ text: 'I will plan.' });
-    await prompt('Plan it');
-    const { payload } = await until('tool.result');
-    const [, path = ''] = / to (.+)\.$/.exec(String(payload.output)) ?? [];
-    await until('prompt.completed');
-    await writeFile(path, '# Plan\n1. Look\n');
-  }
+    /** Lets the model enter plan mode and writes its plan to the file. */
+    async function planned({ model, prompt, until }: Stage): Promise<void> {
+      model.enqueue({ calls: [{ name: 'EnterPlanMode', args: {} }] });
+      model.enqueue({ text: 'I will plan.' });
+      await prompt('Plan it');
+      const { payload } = await until('tool.result');
+      const [, path = ''] = / to (.+)\.$/.exec(String(payload.output)) ?? [];
+      await until('prompt.completed');
+      await writeFile(path, '# Plan\n1. Look\n');
+    }
 
-  const answers = [
-    ['plan-approved', { decision: 'approved', selected_label: 'Fast' }],
-    ['plan-revised', { decision: 'rejected', selected_label: 'Revise', feedback: 'more tests' }],
-    ['plan-rejected', { decision: 'rejected' }],
-    ['plan-rejected-and-left', { decision: 'rejected', selected_label: 'Reject and Exit' }],
-    ['plan-dismissed', { decision: 'cancelled' }],
-  ] as const;
-  for (const [name, answer] of answers) {
+    const answers = [
+      ['plan-approved', { decision: 'approved', selected_label: 'Fast' }],
+      ['plan-revised', { decision: 'rejected', selected_label: 'Revise', feedback: 'more tests' }],
+      ['plan-rejected', { decision: 'rejected' }],
+      ['plan-rejected-and-left', { decision: 'rejected', selected_label: 'Reject and Exit' }],
+      ['plan-dismissed', { decision: 'cancelled' }],
+    ] as const;
+    for (const [name, answer] of answers) {
+      add(
+        name,
+        async (stage) => {
+          const { model, prompt, decide, until, recorder } = stage;
+          await planned(stage);
+          model.enqueue({ calls: [exits] });
+          if (!name.startsWith('plan-rejected')) model.enqueue({ text: 'Going on.' });
+          await recorder.act('second prompt', () => prompt('Show it'));
+          await until('event.approval.requested');
+          await recorder.act(`POST approvals/{id} ${JSON.stringify(answer)}`, () => decide(answer));
+          await until('prompt.completed', 2);
+        },
+        { facts: true },
+      );
+    }
+
     add(
-      name,
+      'plan-in-auto-mode',
       async (stage) => {
-        const { model, prompt, decide, until, recorder } = stage;
+        const { model, prompt, until, recorder } = stage;
         await planned(stage);
         model.enqueue({ calls: [exits] });
-        if (!name.startsWith('plan-rejected')) model.enqueue({ text: 'Going on.' });
-        await recorder.act('second prompt', () => prompt('Show it'));
-        await until('event.approval.requested');
-        await recorder.act(`POST approvals/{id} ${JSON.stringify(answer)}`, () => decide(answer));
+        model.enqueue({ text: 'Going on.' });
+        await recorder.act('second prompt', () => prompt('Show it', { permission_mode: 'auto' }));
         await until('prompt.completed', 2);
       },
       { facts: true },
     );
-  }
 
-  add(
-    'plan-in-auto-mode',
-    async (stage) => {
-      const { model, prompt, until, recorder } = stage;
+    add('abort-during-a-plan-review', async (stage) => {
+      const { model, prompt, post, until, recorder } = stage;
       await planned(stage);
       model.enqueue({ calls: [exits] });
-      model.enqueue({ text: 'Going on.' });
-      await recorder.act('second prompt', () => prompt('Show it', { permission_mode: 'auto' }));
-      await until('prompt.completed', 2);
-    },
-    { facts: true },
-  );
-
-  add('abort-during-a-plan-review', async (stage) => {
-    const { model, prompt, post, until, recorder } = stage;
-    await planned(stage);
-    model.enqueue({ calls: [exits] });
-    await recorder.act('second prompt', () => prompt('Show it'));
-    await until('event.approval.requested');
-    await recorder.act('POST :abort', () => post(':abort'));
-    await until('prompt.aborted');
-  });
-});
+      await recorder.act('second prompt', () => prompt('Show it'));
+      await until('event.approval.requested');
+      await recorder.act('POST :abort', () => post(':abort'));
+      await until('prompt.aborted');
+    });
+  },
+  ['context.spliced'],
+);
 
 describe('the web', () => {
   let host: WebHost;
@@ -769,175 +833,190 @@ describe('the web', () => {
   });
 });
 
-scenarios('a task', { config: { default_permission_mode: 'yolo' } }, (add) => {
-  /** A command that runs until the test releases it; its file has the same name in every run. */
-  const bash = (more: object) => ({
-    name: 'Bash',
-    args: { command: 'printf one; until test -e gate; do sleep 0.01; done; rm gate; printf two', ...more },
-  });
-  const aside = bash({ description: 'Build it', run_in_background: true });
-  const letEnd = ({ world }: Stage) => writeFile(join(world.project, 'gate'), '');
-  const taskOf = async (world: World, id: string) => {
-    const data = await world.ok('GET', `/sessions/${id}/tasks?status=running`);
-    return z.object({ items: z.tuple([z.object({ id: z.string() })]) }).parse(data).items[0].id;
-  };
+scenarios(
+  'a task',
+  { config: { default_permission_mode: 'yolo' } },
+  (add) => {
+    /** A command that runs until the test releases it; its file has the same name in every run. */
+    const bash = (more: object) => ({
+      name: 'Bash',
+      args: { command: 'printf one; until test -e gate; do sleep 0.01; done; rm gate; printf two', ...more },
+    });
+    const aside = bash({ description: 'Build it', run_in_background: true });
+    const letEnd = ({ world }: Stage) => writeFile(join(world.project, 'gate'), '');
+    const taskOf = async (world: World, id: string) => {
+      const data = await world.ok('GET', `/sessions/${id}/tasks?status=running`);
+      return z.object({ items: z.tuple([z.object({ id: z.string() })]) }).parse(data).items[0].id;
+    };
 
-  add('task', async (stage) => {
-    const { model, prompt, until, recorder } = stage;
-    model.enqueue({ calls: [aside] });
-    model.enqueue({ text: 'It builds.' });
-    await prompt('Build');
-    await until('prompt.completed');
-    model.enqueue({ text: 'It is built.' });
-    await recorder.act('the command may end', () => letEnd(stage));
-    await until('turn.ended', 2);
-  });
+    add('task', async (stage) => {
+      const { model, prompt, until, recorder } = stage;
+      model.enqueue({ calls: [aside] });
+      model.enqueue({ text: 'It builds.' });
+      await prompt('Build');
+      await until('prompt.completed');
+      model.enqueue({ text: 'It is built.' });
+      await recorder.act('the command may end', () => letEnd(stage));
+      await until('turn.ended', 2);
+    });
 
-  add('task-ends-during-a-turn', async (stage) => {
-    const { model, prompt, until, recorder } = stage;
-    model.enqueue({ calls: [aside] });
-    const answer = model.enqueue({ text: 'It builds.', hold: true });
-    model.enqueue({ text: 'It is built.' });
-    await prompt('Build');
-    await until('assistant.delta');
-    await recorder.act('the command may end', () => letEnd(stage));
-    await until('task.terminated');
-    await recorder.act('the model goes on', async () => answer.release());
-    await until('prompt.completed');
-  });
+    add('task-ends-during-a-turn', async (stage) => {
+      const { model, prompt, until, recorder } = stage;
+      model.enqueue({ calls: [aside] });
+      const answer = model.enqueue({ text: 'It builds.', hold: true });
+      model.enqueue({ text: 'It is built.' });
+      await prompt('Build');
+      await until('assistant.delta');
+      await recorder.act('the command may end', () => letEnd(stage));
+      await until('task.terminated');
+      await recorder.act('the model goes on', async () => answer.release());
+      await until('prompt.completed');
+    });
 
-  add('task-cancelled', async ({ world, session, model, prompt, post, until, recorder }) => {
-    model.enqueue({ calls: [aside] });
-    model.enqueue({ text: 'It builds.' });
-    await prompt('Build');
-    await until('prompt.completed');
-    model.enqueue({ text: 'It was stopped.' });
-    const id = await taskOf(world, session.id);
-    await recorder.act('POST tasks/{id}:cancel', () => post(`/tasks/${id}:cancel`));
-    await until('turn.ended', 2);
-  });
+    add('task-cancelled', async ({ world, session, model, prompt, post, until, recorder }) => {
+      model.enqueue({ calls: [aside] });
+      model.enqueue({ text: 'It builds.' });
+      await prompt('Build');
+      await until('prompt.completed');
+      model.enqueue({ text: 'It was stopped.' });
+      const id = await taskOf(world, session.id);
+      await recorder.act('POST tasks/{id}:cancel', () => post(`/tasks/${id}:cancel`));
+      await until('turn.ended', 2);
+    });
 
-  add('task-detached', async (stage) => {
-    const { world, session, model, prompt, post, until, recorder } = stage;
-    model.enqueue({ calls: [bash({})] });
-    model.enqueue({ text: 'It builds.' });
-    await prompt('Build');
-    await until('tool.progress');
-    const id = await taskOf(world, session.id);
-    await recorder.act('POST tasks/{id}:detach', () => post(`/tasks/${id}:detach`));
-    await until('prompt.completed');
-    model.enqueue({ text: 'It is built.' });
-    await recorder.act('the command may end', () => letEnd(stage));
-    await until('turn.ended', 2);
-  });
+    add('task-detached', async (stage) => {
+      const { world, session, model, prompt, post, until, recorder } = stage;
+      model.enqueue({ calls: [bash({})] });
+      model.enqueue({ text: 'It builds.' });
+      await prompt('Build');
+      await until('tool.progress');
+      const id = await taskOf(world, session.id);
+      await recorder.act('POST tasks/{id}:detach', () => post(`/tasks/${id}:detach`));
+      await until('prompt.completed');
+      model.enqueue({ text: 'It is built.' });
+      await recorder.act('the command may end', () => letEnd(stage));
+      await until('turn.ended', 2);
+    });
 
-  add('task-cancelled-while-waited-for', async ({ world, session, model, prompt, post, until, recorder }) => {
-    model.enqueue({ calls: [bash({})] });
-    model.enqueue({ text: 'It was stopped.' });
-    await prompt('Build');
-    await until('tool.progress');
-    const id = await taskOf(world, session.id);
-    await recorder.act('POST tasks/{id}:cancel', () => post(`/tasks/${id}:cancel`));
-    await until('prompt.completed');
-  });
+    add('task-cancelled-while-waited-for', async ({ world, session, model, prompt, post, until, recorder }) => {
+      model.enqueue({ calls: [bash({})] });
+      model.enqueue({ text: 'It was stopped.' });
+      await prompt('Build');
+      await until('tool.progress');
+      const id = await taskOf(world, session.id);
+      await recorder.act('POST tasks/{id}:cancel', () => post(`/tasks/${id}:cancel`));
+      await until('prompt.completed');
+    });
 
-  add('question-in-the-background', async ({ model, prompt, post, until, recorder }) => {
-    const options = [{ label: 'A' }, { label: 'B' }];
-    const args = { questions: [{ question: 'Which?', options }], background: true };
-    model.enqueue({ calls: [{ name: 'AskUserQuestion', args }] });
-    model.enqueue({ text: 'I asked.' });
-    await prompt('Ask me');
-    await until('prompt.completed');
-    const { payload } = await until('event.question.requested');
-    model.enqueue({ text: 'A it is.' });
-    const answer = { answers: { q_0: { kind: 'single', option_id: 'opt_0_0' } } };
-    await recorder.act('POST questions/{id}', () => post(`/questions/${String(payload.question_id)}`, answer));
-    await until('turn.ended', 2);
-  });
-});
+    add('question-in-the-background', async ({ model, prompt, post, until, recorder }) => {
+      const options = [{ label: 'A' }, { label: 'B' }];
+      const args = { questions: [{ question: 'Which?', options }], background: true };
+      model.enqueue({ calls: [{ name: 'AskUserQuestion', args }] });
+      model.enqueue({ text: 'I asked.' });
+      await prompt('Ask me');
+      await until('prompt.completed');
+      const { payload } = await until('event.question.requested');
+      model.enqueue({ text: 'A it is.' });
+      const answer = { answers: { q_0: { kind: 'single', option_id: 'opt_0_0' } } };
+      await recorder.act('POST questions/{id}', () => post(`/questions/${String(payload.question_id)}`, answer));
+      await until('turn.ended', 2);
+    });
+  },
+  ['context.spliced'],
+);
 
-scenarios('an abort', {}, (add) => {
-  add('abort-while-streaming', async ({ model, session, client, prompt, until, recorder }) => {
-    model.enqueue({ thinking: 'Hm.', text: ['Half of', ' it'], hold: true });
-    const id = await prompt('Tell me');
-    await until('assistant.delta', 2);
-    await recorder.act('frame abort', () =>
-      client.send({ type: 'abort', id: 'a', payload: { session_id: session.id, prompt_id: id } }),
-    );
-    await until('prompt.aborted');
-  });
+scenarios(
+  'an abort',
+  {},
+  (add) => {
+    add('abort-while-streaming', async ({ model, session, client, prompt, until, recorder }) => {
+      model.enqueue({ thinking: 'Hm.', text: ['Half of', ' it'], hold: true });
+      const id = await prompt('Tell me');
+      await until('assistant.delta', 2);
+      await recorder.act('frame abort', () =>
+        client.send({ type: 'abort', id: 'a', payload: { session_id: session.id, prompt_id: id } }),
+      );
+      await until('prompt.aborted');
+    });
 
-  add('abort-with-a-queued-prompt', async ({ model, prompt, post, until, recorder }) => {
-    const held = model.enqueue({ text: 'One', hold: true });
-    await prompt('First');
-    await held.sent;
-    model.enqueue({ text: 'Two.' });
-    await prompt('Second');
-    await recorder.act('POST :abort', () => post(':abort'));
-    await until('prompt.completed');
-  });
+    add('abort-with-a-queued-prompt', async ({ model, prompt, post, until, recorder }) => {
+      const held = model.enqueue({ text: 'One', hold: true });
+      await prompt('First');
+      await held.sent;
+      model.enqueue({ text: 'Two.' });
+      await prompt('Second');
+      await recorder.act('POST :abort', () => post(':abort'));
+      await until('prompt.completed');
+    });
 
-  add('abort-during-a-call', async ({ world, model, prompt, post, until, recorder }) => {
-    const command = 'printf half; touch started; exec sleep 30';
-    model.enqueue({ calls: [{ name: 'Bash', args: { command } }] });
-    const id = await prompt('Wait', { permission_mode: 'yolo' });
-    await until('tool.progress');
-    await expect.poll(() => existsSync(join(world.project, 'started'))).toBe(true);
-    await recorder.act('POST prompts/{id}:abort', () => post(`/prompts/${id}:abort`));
-    await until('prompt.aborted');
-  });
+    add('abort-during-a-call', async ({ world, model, prompt, post, until, recorder }) => {
+      const command = 'printf half; touch started; exec sleep 30';
+      model.enqueue({ calls: [{ name: 'Bash', args: { command } }] });
+      const id = await prompt('Wait', { permission_mode: 'yolo' });
+      await until('tool.progress');
+      await expect.poll(() => existsSync(join(world.project, 'started'))).toBe(true);
+      await recorder.act('POST prompts/{id}:abort', () => post(`/prompts/${id}:abort`));
+      await until('prompt.aborted');
+    });
 
-  add('abort-during-an-approval', async ({ model, prompt, post, until, recorder }) => {
-    model.enqueue({ calls: [reads, asked, { name: 'Glob', args: { pattern: '*' } }] });
-    await prompt('Read, then ask');
-    await until('event.approval.requested');
-    await recorder.act('POST :abort', () => post(':abort'));
-    await until('prompt.aborted');
-  });
+    add('abort-during-an-approval', async ({ model, prompt, post, until, recorder }) => {
+      model.enqueue({ calls: [reads, asked, { name: 'Glob', args: { pattern: '*' } }] });
+      await prompt('Read, then ask');
+      await until('event.approval.requested');
+      await recorder.act('POST :abort', () => post(':abort'));
+      await until('prompt.aborted');
+    });
 
-  add('abort-during-a-retry', async ({ model, prompt, post, until, recorder }) => {
-    model.enqueue({ status: 503, error: 'busy', headers: { 'retry-after': '60' } });
-    await prompt('Try');
-    await until('turn.step.retrying');
-    await recorder.act('POST :abort', () => post(':abort'));
-    await until('prompt.aborted');
-  });
-});
+    add('abort-during-a-retry', async ({ model, prompt, post, until, recorder }) => {
+      model.enqueue({ status: 503, error: 'busy', headers: { 'retry-after': '60' } });
+      await prompt('Try');
+      await until('turn.step.retrying');
+      await recorder.act('POST :abort', () => post(':abort'));
+      await until('prompt.aborted');
+    });
+  },
+  ['turn.ended', 'tool.result'],
+);
 
-scenarios('a model error', { config: { loop_control: { max_attempts_per_step: 2 } } }, (add) => {
-  add('error-not-retryable', async ({ model, prompt, until }) => {
-    model.enqueue({ status: 400, error: 'bad thing' });
-    await prompt('Try');
-    await until('prompt.completed');
-  });
+scenarios(
+  'a model error',
+  { config: { loop_control: { max_attempts_per_step: 2 } } },
+  (add) => {
+    add('error-not-retryable', async ({ model, prompt, until }) => {
+      model.enqueue({ status: 400, error: 'bad thing' });
+      await prompt('Try');
+      await until('prompt.completed');
+    });
 
-  add('error-retried', async ({ model, prompt, until }) => {
-    model.enqueue({ status: 500, error: 'oops' });
-    model.enqueue({ text: 'Now it works.' });
-    await prompt('Try');
-    await until('prompt.completed');
-  });
+    add('error-retried', async ({ model, prompt, until }) => {
+      model.enqueue({ status: 500, error: 'oops' });
+      model.enqueue({ text: 'Now it works.' });
+      await prompt('Try');
+      await until('prompt.completed');
+    });
 
-  add('error-retries-exhausted', async ({ model, prompt, until }) => {
-    model.enqueue({ status: 500, error: 'oops' });
-    model.enqueue({ status: 500, error: 'oops again' });
-    await prompt('Try');
-    await until('prompt.completed');
-  });
+    add('error-retries-exhausted', async ({ model, prompt, until }) => {
+      model.enqueue({ status: 500, error: 'oops' });
+      model.enqueue({ status: 500, error: 'oops again' });
+      await prompt('Try');
+      await until('prompt.completed');
+    });
 
-  add('error-broken-stream', async ({ model, prompt, until }) => {
-    model.enqueue({ text: 'Half', breakOff: true });
-    model.enqueue({ text: 'Whole.' });
-    await prompt('Try');
-    await until('prompt.completed');
-  });
+    add('error-broken-stream', async ({ model, prompt, until }) => {
+      model.enqueue({ text: 'Half', breakOff: true });
+      model.enqueue({ text: 'Whole.' });
+      await prompt('Try');
+      await until('prompt.completed');
+    });
 
-  add('error-filtered', async ({ model, prompt, until }) => {
-    model.enqueue({ text: 'I will not', finish: 'content_filter' });
-    await prompt('Try');
-    await until('prompt.completed');
-  });
-});
+    add('error-filtered', async ({ model, prompt, until }) => {
+      model.enqueue({ text: 'I will not', finish: 'content_filter' });
+      await prompt('Try');
+      await until('prompt.completed');
+    });
+  },
+  ['turn.ended'],
+);
 
 scenarios('the step limit', { config: { loop_control: { max_steps_per_turn: 1 } } }, (add) => {
   add('step-limit', async ({ model, prompt, until }) => {

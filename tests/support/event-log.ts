@@ -1,9 +1,11 @@
 /**
  * Renders the frames of one connection as text for golden files: one line per frame; ids, times and sizes masked;
  * deltas joined. The leading number is the frame's `seq`, `*` marks the global stream. Of `agent.status.updated` only
- * phases are rendered; other frames of it, whose number varies, only with `facts`.
+ * phases are rendered; other frames of it, whose number varies, only with `facts`. Of events that occur in most
+ * scenarios only some members are rendered (`… `): a change of their payload changes the files of scenarios about them.
  */
 import { inspect } from 'node:util';
+import { z } from 'zod';
 import { isGlobalEvent } from '#server/events/frame.ts';
 import type { ReceivedFrame, WsClient } from './ws-client.ts';
 
@@ -12,7 +14,29 @@ export interface EventLogOptions {
   masks?: Record<string, string>;
   /** Renders all frames of `agent.status.updated`, not only its phases. */
   facts?: boolean;
+  /** Types whose payloads the scenario is about: they are rendered whole. */
+  about?: readonly string[] | 'everything';
 }
+
+/** Events of most scenarios, with the members that are rendered of them in those that are not about them. */
+const routine = new Map<string, readonly string[]>([
+  ['agent.created', []],
+  ['session.meta.updated', ['title']],
+  ['event.session.work_changed', ['busy', 'pending_interaction', 'last_turn_reason']],
+  ['prompt.submitted', ['promptId', 'status']],
+  ['prompt.started', ['promptId']],
+  ['prompt.completed', ['promptId', 'reason']],
+  ['turn.started', ['turnId', 'origin']],
+  ['turn.ended', ['turnId', 'reason', 'error']],
+  ['turn.step.started', ['turnId', 'step', 'stepId']],
+  ['turn.step.completed', ['turnId', 'step', 'stepId', 'finishReason']],
+  ['context.spliced', ['start', 'deleteCount', 'messages']],
+  ['assistant.delta', ['delta']],
+  ['tool.call.delta', ['toolCallId', 'argumentsPart']],
+  ['tool.call.started', ['toolCallId', 'name']],
+  ['tool.result', ['toolCallId', 'output', 'isError']],
+  ['agent.status.updated', ['kind', 'turnId', 'step', 'stream', 'name']],
+]);
 
 export interface Recorder {
   /** Writes a line for the client's next action, after all earlier frames, then runs it. */
@@ -74,10 +98,13 @@ export function recordEvents(client: WsClient, options: EventLogOptions = {}): R
     async text() {
       await settled();
       const mask = createMask(options.masks ?? {});
+      const { about = [] } = options;
+      const membersOf = (type: string) =>
+        about === 'everything' || about.includes(type) ? undefined : routine.get(type);
       const lines: string[] = [];
       let open: ReceivedFrame | undefined;
       const close = () => {
-        if (open) lines.push(line(open, mask));
+        if (open) lines.push(line(open, mask, membersOf(open.type)));
         open = undefined;
       };
       for (const [place, frame] of [...client.frames.entries(), [client.frames.length, undefined] as const]) {
@@ -131,7 +158,8 @@ function createMask(masks: Record<string, string>): (text: string) => string {
   };
 }
 
-function line(frame: ReceivedFrame, mask: (text: string) => string): string {
+/** `members`: those that are rendered, if not all are. */
+function line(frame: ReceivedFrame, mask: (text: string) => string, members?: readonly string[]): string {
   const { type, seq, session_id: sessionId, volatile, offset, payload, id, code } = frame;
   if (sessionId === undefined) {
     const head = type === 'ack' ? `ack ${String(id)} ${code}` : type;
@@ -143,10 +171,12 @@ function line(frame: ReceivedFrame, mask: (text: string) => string): string {
   const { agentId, phase, ...rest } = payload;
   const agent = agentId === 'main' || agentId === undefined ? '' : ` (${String(agentId)})`;
   if (type === 'agent.status.updated') {
-    const what = typeof phase === 'object' && phase ? `phase ${shown(phase)}` : `facts ${shown(rest)}`;
+    const what = typeof phase === 'object' && phase ? `phase ${shown(phase, members)}` : `facts ${shown(rest)}`;
     return mask(`${number} ${scope} st: ${what}${agent}`);
   }
-  return mask(`${sessionId === '__global__' ? '   *' : number} ${scope} ${type}${place} ${shown(rest)}${agent}`);
+  return mask(
+    `${sessionId === '__global__' ? '   *' : number} ${scope} ${type}${place} ${shown(rest, members)}${agent}`,
+  );
 }
 
 const varying = new Set(['startedAt', 'endedAt', 'pid']);
@@ -161,14 +191,26 @@ const maskedInfo = (info: object) =>
 const maskedSizes = (result: object) =>
   Object.fromEntries(Object.entries(result).map(([key, member]) => [key, sizes.has(key) ? '<n>' : member]));
 
+/** Roles and origins of messages, without their content. */
+const originsOf = (messages: unknown) =>
+  messagesSchema
+    .parse(messages)
+    .map(({ role, origin }) => [role, origin?.kind, origin?.variant].filter((part) => part !== undefined).join(' '));
+
+const messagesSchema = z.array(
+  z.object({ role: z.string(), origin: z.object({ kind: z.string(), variant: z.string().optional() }).optional() }),
+);
+
 /** Renders a payload with masked times and sizes; timings of a step are omitted. */
-function shown(payload: object): string {
+function shown(payload: object, wanted?: readonly string[]): string {
   const members = Object.entries(payload).flatMap(([key, member]) => {
-    if (left.has(key) || key.startsWith('llm')) return [];
+    if (left.has(key) || key.startsWith('llm') || wanted?.includes(key) === false) return [];
+    if (key === 'messages' && wanted) return [[key, originsOf(member)]];
     if (key === 'info' && typeof member === 'object' && member) return [[key, maskedInfo(member)]];
     if (key === 'result' && typeof member === 'object' && member) return [[key, maskedSizes(member)]];
     return [[key, sizes.has(key) ? '<n>' : member]];
   });
   const options = { depth: null, breakLength: Infinity, compact: true, maxArrayLength: null, maxStringLength: null };
-  return inspect(Object.fromEntries(members), options);
+  const text = inspect(Object.fromEntries(members), options);
+  return wanted ? text.replace(/(^\{)?\}$/, (end) => (end === '{}' ? '{ … }' : '… }')) : text;
 }
