@@ -19,7 +19,8 @@ describe('/asyncapi.json', () => {
     const { diagnostics } = await new Parser().parse(JSON.stringify(document));
     const errors = diagnostics.filter(({ severity }) => severity === 0);
     expect(errors.filter(({ code }) => code !== DEVIATION)).toEqual([]);
-    expect(errors).toHaveLength(34);
+    const references = Object.values(document.operations).flatMap(({ messages }) => messages);
+    expect(errors).toHaveLength(references.length);
     expect(document.asyncapi).toBe('3.1.0');
   });
 
