@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { modeEvents } from '#schema/events/modes.ts';
 import { transcriptPageSchema } from '#schema/rest/transcript.ts';
+import { noBudget } from '#support/goals.ts';
 import { call, resumeTalk, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 
@@ -39,18 +40,7 @@ test('is set without a turn; the next prompt works on it, and turns follow until
     turnsUsed: 0,
     tokensUsed: 0,
     wallClockMs: expect.any(Number),
-    budget: {
-      tokenBudget: null,
-      turnBudget: null,
-      wallClockBudgetMs: null,
-      remainingTokens: null,
-      remainingTurns: null,
-      remainingWallClockMs: null,
-      tokenBudgetReached: false,
-      turnBudgetReached: false,
-      wallClockBudgetReached: false,
-      overBudget: false,
-    },
+    budget: noBudget,
   });
   expect(await talk.status()).toMatchObject({ busy: false });
   expect(talk.all('turn.started')).toEqual([]);

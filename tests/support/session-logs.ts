@@ -2,6 +2,7 @@
 import { access, constants, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterEach, beforeEach } from 'vitest';
 import { systemClock } from '#server/clock.ts';
 import { frameText, type EventFrame } from '#server/events/frame.ts';
 import { features } from '#server/features/features.ts';
@@ -33,6 +34,21 @@ export async function temporaryFolder({ inMemory = false } = {}): Promise<{ path
     ));
   const path = await mkdtemp(join(fits ? MEMORY : tmpdir(), 'journal-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** A folder of its own for each test of the file that calls it. */
+export function useTemporaryFolder(options?: { inMemory?: boolean }): { readonly path: string } {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>> | undefined;
+  beforeEach(async () => {
+    folder = await temporaryFolder(options);
+  });
+  afterEach(() => folder?.remove());
+  return {
+    get path() {
+      if (!folder) throw new Error('the folder exists only during a test');
+      return folder.path;
+    },
+  };
 }
 
 export function logOptions(dir: string, extra: Partial<SessionLogOptions> = {}) {

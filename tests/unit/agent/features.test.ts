@@ -1,5 +1,5 @@
 /** The hooks of a feature, each called at its point in a real turn of a real session. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { AgentContext } from '#server/agent/contract/context.ts';
 import type { Feature, LiveFeature, PromptStart } from '#server/agent/contract/feature.ts';
@@ -9,33 +9,17 @@ import { event, type Draft } from '#server/journal/records.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
 import { defineTool, type Tool } from '#server/tools/tool.ts';
 import type { ContextMessage } from '#schema/engine.ts';
+import { echo } from '#support/echo-tool.ts';
 import { openTalk, scriptedModel, textOf, type AgentSessionOptions, type ModelAnswer } from '#support/agent-session.ts';
-import { temporaryFolder } from '#support/session-logs.ts';
+import { useTemporaryFolder } from '#support/session-logs.ts';
 import { openPolicy } from '#support/policy.ts';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeEach(async () => {
-  folder = await temporaryFolder();
-});
-afterEach(() => folder.remove());
+const folder = useTemporaryFolder();
 
 /** A record that marks the position of a hook. */
 const mark = (agent: Pick<AgentContext, 'id'>, message: string): Draft => event(agent.id, 'warning', { message });
 const says = (text: string): ContextMessage => reminder('test', text);
 
-const echo: Tool = defineTool({
-  name: 'Echo',
-  permission: 'free',
-  effects: 'none',
-  description: '',
-  parameters: z.object({ text: z.string().default('echo') }),
-  prepare: ({ text }) => ({
-    accesses: [],
-    label: `Echo ${text}`,
-    subject: { match: 'literal' },
-    run: () => Promise.resolve({ output: text }),
-  }),
-});
 const call = (text: string, id = `call ${text}`) => ({ id, name: 'Echo', args: { text } });
 const done: ModelAnswer = { text: 'Done.' };
 

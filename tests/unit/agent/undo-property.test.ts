@@ -3,7 +3,7 @@
  * all records equals the fold of the remaining ones. Over random histories.
  */
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { features } from '#server/features/features.ts';
 import { planOf, plans } from '#server/features/plan-mode/projection.ts';
 import { todoListOf, todoLists } from '#server/features/todo-list/projection.ts';
@@ -16,7 +16,7 @@ import { createMapper } from '#server/transcript/mapper.ts';
 import { emptyTranscript } from '#server/transcript/reducer/state.ts';
 import { seeded } from '#support/random.ts';
 import { createDriver } from '#support/session-histories.ts';
-import { openLog, SESSION_ID, temporaryFolder } from '#support/session-logs.ts';
+import { openLog, SESSION_ID, useTemporaryFolder } from '#support/session-logs.ts';
 
 const HISTORIES = 25;
 const LINES = 120;
@@ -25,10 +25,7 @@ const transcripts = transcriptProjection(createMapper(features));
 const projections = [...features.flatMap((feature) => feature.projection ?? []), transcripts];
 const start = () => initialState(newHeader(SESSION_ID, 0), projections);
 
-let root: string;
-let remove: () => Promise<void>;
-beforeEach(async () => ({ path: root, remove } = await temporaryFolder()));
-afterEach(() => remove());
+const folder = useTemporaryFolder();
 
 interface Told {
   t: number;
@@ -36,7 +33,7 @@ interface Told {
 }
 
 async function history(seed: number): Promise<Told[]> {
-  const { log } = await openLog(join(root, `session-${seed}`));
+  const { log } = await openLog(join(folder.path, `session-${seed}`));
   const told: Told[] = [];
   await log.claim();
   log.listen({

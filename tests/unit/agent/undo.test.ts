@@ -1,5 +1,5 @@
 /** The cut of an undo, and the state that it restores, below HTTP. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { created, cleared } from '#server/features/goals/records.ts';
 import { newGoal } from '#server/features/goals/goal.ts';
 import { goalProjection } from '#server/features/goals/projection.ts';
@@ -11,7 +11,7 @@ import { readContext, type ContextEntry } from '#server/journal/projections/cont
 import { entering, internal } from '#server/journal/records.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import { openTalk, scriptedModel, textOf, type ModelAnswer } from '#support/agent-session.ts';
-import { temporaryFolder } from '#support/session-logs.ts';
+import { useTemporaryFolder } from '#support/session-logs.ts';
 
 type Entry = Pick<ContextMessage, 'role' | 'origin' | 'id'>;
 const entry = ({ role, origin, id }: Entry): ContextEntry => ({
@@ -66,14 +66,11 @@ describe('the cut', () => {
   });
 });
 
-let root: string;
-let remove: () => Promise<void>;
-beforeEach(async () => ({ path: root, remove } = await temporaryFolder()));
-afterEach(() => remove());
+const folder = useTemporaryFolder();
 
 async function talkOf(...answers: ModelAnswer[]) {
   const model = scriptedModel(...answers);
-  const talk = await openTalk({ dir: root, services: model.services });
+  const talk = await openTalk({ dir: folder.path, services: model.services });
   const undo = (count = 1) => undoTurns(talk.session.context, count, textOf);
   return { ...talk, requests: model.requests, undo };
 }
@@ -105,7 +102,7 @@ it('restores the previous plan mode', async () => {
   await talk.turn('first');
   talk.log.append([internal('main', 'plan.entered', { id: 'calm-lake-1', trigger: 'profile' })]);
   await talk.turn('second');
-  expect(plan()).toMatchObject({ active: true, told: 'on' });
+  expect(plan()).toMatchObject({ active: true, lastReminder: 'on' });
   await talk.undo();
   // The mode was entered before the undone prompt, so it stays; the reminder was removed with the turn.
   expect(plan()).toMatchObject({ active: true, entered: true });

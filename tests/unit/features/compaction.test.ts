@@ -1,6 +1,5 @@
 /** Compactions of a real session: the request for a summary, the handling of answers, the resulting context. */
-import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
-import { z } from 'zod';
+import { describe, expect, it, test } from 'vitest';
 import type { StoredConfig } from '#server/config/stored.ts';
 import { openSideConversation } from '#server/features/btw/btw.ts';
 import { compaction } from '#server/features/compaction/compaction.ts';
@@ -8,32 +7,14 @@ import { contextSize } from '#server/journal/context-size.ts';
 import { readContext, requestMessages } from '#server/journal/projections/context.ts';
 import { event } from '#server/journal/records.ts';
 import { ModelError, type ModelErrorDetails, type ModelResponse } from '#server/models/types.ts';
-import { defineTool } from '#server/tools/tool.ts';
 import type { TokenUsage } from '#schema/engine.ts';
+import { echo } from '#support/echo-tool.ts';
 import { openAgentSession, openTalk, scriptedModel, textOf, type ModelAnswer } from '#support/agent-session.ts';
 import { manualClock } from '#support/manual-clock.ts';
-import { temporaryFolder } from '#support/session-logs.ts';
+import { useTemporaryFolder } from '#support/session-logs.ts';
 import type { AgentServices } from '#server/agent/contract/services.ts';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeEach(async () => {
-  folder = await temporaryFolder();
-});
-afterEach(() => folder.remove());
-
-const echo = defineTool({
-  name: 'Echo',
-  permission: 'free',
-  effects: 'none',
-  description: '',
-  parameters: z.object({ text: z.string().default('echo') }),
-  prepare: ({ text }) => ({
-    accesses: [],
-    label: 'Echo',
-    subject: { match: 'literal' },
-    run: () => Promise.resolve({ output: text }),
-  }),
-});
+const folder = useTemporaryFolder();
 
 const usage = (inputOther: number, output = 0): TokenUsage => ({
   inputOther,
@@ -562,15 +543,15 @@ describe('a request that does not fit', () => {
     expect(talk.all('turn.step.retrying').map(({ payload }) => payload['failedAttempt'])).toEqual([1, 2, 1, 2]);
   });
 
+  it('is not recognised by a refused body alone', async () => {
+    const talk = await talkWith([failing({ statusCode: 413 })]);
+    await talk.turn('Hello');
+    expect(talk.all('turn.ended').at(-1)?.payload).toMatchObject({ error: { code: 'provider.api_error' } });
+    await talk.close();
+  });
+
   it('is also recognised by its size when its body is refused', async () => {
     const large = failing({ statusCode: 413 });
-    const small = await talkWith([large]);
-    await small.turn('Hello');
-    expect(small.all('turn.ended').at(-1)?.payload).toMatchObject({ error: { code: 'provider.api_error' } });
-    await small.close();
-    await folder.remove();
-    folder = await temporaryFolder();
-
     const talk = await talkWith([
       answering('Hi.', { usage: usage(60_000) }),
       large,

@@ -1,5 +1,5 @@
 /** Goals in real turns of a real session: counting of turns and tokens, stops and continuations. */
-import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
 import type { Feature } from '#server/agent/contract/feature.ts';
 import { goalOf, goals } from '#server/features/goals/goals.ts';
@@ -10,29 +10,12 @@ import { event, internal } from '#server/journal/records.ts';
 import type { ModelResponse } from '#server/models/types.ts';
 import { defineTool } from '#server/tools/tool.ts';
 import type { AgentConfigRequest } from '#schema/rest/session.ts';
+import { echo } from '#support/echo-tool.ts';
 import { openTalk, scriptedModel, textOf, type AgentSessionOptions, type ModelAnswer } from '#support/agent-session.ts';
 import { manualClock } from '#support/manual-clock.ts';
-import { temporaryFolder } from '#support/session-logs.ts';
+import { useTemporaryFolder } from '#support/session-logs.ts';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeEach(async () => {
-  folder = await temporaryFolder();
-});
-afterEach(() => folder.remove());
-
-const echo = defineTool({
-  name: 'Echo',
-  permission: 'free',
-  effects: 'none',
-  description: '',
-  parameters: z.object({ text: z.string().default('echo') }),
-  prepare: ({ text }) => ({
-    accesses: [],
-    label: `Echo ${text}`,
-    subject: { match: 'literal' },
-    run: () => Promise.resolve({ output: text }),
-  }),
-});
+const folder = useTemporaryFolder();
 
 let calls = 0;
 const call = (name: string, args: object) => ({ id: `call_${(calls += 1)}`, name, args });

@@ -1,16 +1,12 @@
 /** Hooks that no operation waits for: their concurrency, and their cancellation. */
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createHookRuns, MAX_TOLD } from '#server/features/hooks/hook-runs.ts';
 import type { HookCall, Hooks } from '#server/hooks/hooks.ts';
 import { event } from '#server/journal/records.ts';
 import { openTalk, scriptedModel } from '#support/agent-session.ts';
-import { temporaryFolder } from '#support/session-logs.ts';
+import { useTemporaryFolder } from '#support/session-logs.ts';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeEach(async () => {
-  folder = await temporaryFolder();
-});
-afterEach(() => folder.remove());
+const folder = useTemporaryFolder();
 
 /** Hooks that run until they are killed. */
 async function hanging() {

@@ -4,7 +4,7 @@
  */
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { planMode } from '#server/features/plan-mode/plan-mode.ts';
 import { nextVersion, planOf, plans } from '#server/features/plan-mode/projection.ts';
@@ -13,13 +13,9 @@ import { event, internal } from '#server/journal/records.ts';
 import { defineTool, type Access, type Tool, type ToolEffects } from '#server/tools/tool.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import { openAgentSession, openTalk, scriptedModel, textOf, type ModelAnswer } from '#support/agent-session.ts';
-import { temporaryFolder } from '#support/session-logs.ts';
+import { useTemporaryFolder } from '#support/session-logs.ts';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeEach(async () => {
-  folder = await temporaryFolder();
-});
-afterEach(() => folder.remove());
+const folder = useTemporaryFolder();
 
 let calls = 0;
 const callTo = (name: string, args: object = {}): ModelAnswer => ({ calls: [{ id: `c${(calls += 1)}`, name, args }] });
@@ -138,7 +134,7 @@ describe('an undo', () => {
     const { length } = talk.main.context.state().entries;
     await talk.turn('plan it');
     const { id } = stateOf(talk.log);
-    expect(stateOf(talk.log)).toMatchObject({ active: true, told: 'on' });
+    expect(stateOf(talk.log)).toMatchObject({ active: true, lastReminder: 'on' });
     await writePlan(talk.log, 'the plan');
     const revision = { path: pathOf(talk.log), sha256: 'a', bytes: 8 };
     talk.log.append([event('main', 'plan.revision', { id: String(id), version: 1, ...revision })]);
@@ -165,7 +161,7 @@ describe('an undo', () => {
     await talk.turn('show it');
     expect(stateOf(talk.log).active).toBe(false);
     undoTo(talk.log, length);
-    expect(stateOf(talk.log)).toMatchObject({ active: true, id, told: 'on' });
+    expect(stateOf(talk.log)).toMatchObject({ active: true, id, lastReminder: 'on' });
     await talk.close();
   });
 });
@@ -209,7 +205,7 @@ it('survives a crash during its review: the review has ended, the call was never
 
   const after = await openAgentSession({ dir: dirname(copy) });
   expect(after.log.state.interactions.approvals.size).toBe(0);
-  expect(stateOf(after.log)).toMatchObject({ active: true, told: 'on' });
+  expect(stateOf(after.log)).toMatchObject({ active: true, lastReminder: 'on' });
   expect(after.reader.status()).toMatchObject({ plan_mode: true, busy: false });
   const resolved = after.frames.find(({ type }) => type === 'event.approval.resolved');
   expect(resolved?.payload).toMatchObject({ approval_id: payload.approval_id, decision: 'cancelled' });

@@ -1,19 +1,15 @@
 /** Questions on a real session: the journal records of a call, of waiting and of each outcome. */
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { INTERACTION_LIFETIME_MS } from '#server/interactions/interactions.ts';
 import { questions } from '#server/features/questions/questions.ts';
 import type { Session } from '#schema/rest/session.ts';
 import { manualClock, type ManualClock } from '#support/manual-clock.ts';
 import { openTalk, scriptedModel, textOf } from '#support/agent-session.ts';
-import { temporaryFolder } from '#support/session-logs.ts';
+import { useTemporaryFolder } from '#support/session-logs.ts';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeEach(async () => {
-  folder = await temporaryFolder();
-});
-afterEach(() => folder.remove());
+const folder = useTemporaryFolder();
 
 const args = { questions: [{ question: 'Which?', options: [{ label: 'A' }, { label: 'B' }] }] };
 const ask = (id = 'c1') => ({ calls: [{ id, name: 'AskUserQuestion', args }] });

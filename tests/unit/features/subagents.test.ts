@@ -1,5 +1,5 @@
 /** Subagents below HTTP: their permissions, their owners, the outcomes of their runs. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { builtinProfiles } from '#server/agent/profiles/built-in.ts';
 import type { Flags } from '#server/config/flags.ts';
@@ -18,14 +18,10 @@ import {
   type AgentSessionOptions,
   type ModelAnswer,
 } from '#support/agent-session.ts';
-import { temporaryFolder } from '#support/session-logs.ts';
+import { useTemporaryFolder } from '#support/session-logs.ts';
 import type { Profile } from '#server/agent/contract/profile.ts';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeEach(async () => {
-  folder = await temporaryFolder();
-});
-afterEach(() => folder.remove());
+const folder = useTemporaryFolder();
 
 const LONG = 'All of it was looked at, and this is what there is to say. '.repeat(4).trim();
 const done: ModelAnswer = { text: 'Done.' };

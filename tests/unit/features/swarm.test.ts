@@ -2,7 +2,7 @@
  * Swarms below HTTP: the arguments of a call, the runs of its members, the result for their caller; the mode and its
  * reminders.
  */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { mainProfile } from '#server/agent/profiles/built-in.ts';
 import { swarmTrigger } from '#server/features/swarm/projection.ts';
@@ -23,13 +23,9 @@ import {
   type ModelAnswer,
 } from '#support/agent-session.ts';
 import { manualClock } from '#support/manual-clock.ts';
-import { openLog, temporaryFolder } from '#support/session-logs.ts';
+import { openLog, useTemporaryFolder } from '#support/session-logs.ts';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeEach(async () => {
-  folder = await temporaryFolder();
-});
-afterEach(() => folder.remove());
+const folder = useTemporaryFolder();
 
 const done: ModelAnswer = { text: 'Done.' };
 

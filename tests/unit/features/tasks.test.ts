@@ -3,19 +3,16 @@
  */
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readContext } from '#server/journal/projections/context.ts';
 import { entering, event, type Draft } from '#server/journal/records.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';
 import { noticeId, taskNotice, unreportedTasks } from '#server/journal/task-notices.ts';
 import type { TaskInfo } from '#schema/events/tasks.ts';
 import { openTalk, scriptedModel, textOf, type ModelAnswer } from '#support/agent-session.ts';
-import { openLog, temporaryFolder } from '#support/session-logs.ts';
+import { openLog, useTemporaryFolder } from '#support/session-logs.ts';
 
-let root: string;
-let remove: () => Promise<void>;
-beforeEach(async () => ({ path: root, remove } = await temporaryFolder()));
-afterEach(() => remove());
+const folder = useTemporaryFolder();
 
 const running: TaskInfo = {
   taskId: 'bash-00000001',
@@ -48,11 +45,11 @@ const noticesIn = (log: SessionLog) => textsIn(log).filter((text) => text.starts
 describe('a crash', () => {
   /** Loads a copy of the journal of a server that was killed after these lines. */
   async function afterCrash(...lines: Draft[][]) {
-    const dir = join(root, 'session');
+    const dir = join(folder.path, 'session');
     const first = await openLog(dir);
     await first.log.claim();
     for (const line of lines) first.log.append(line);
-    const copy = join(root, 'copy');
+    const copy = join(folder.path, 'copy');
     await cp(dir, copy, { recursive: true, filter: (path) => !/lock/.test(path) });
     const { log, frames } = await openLog(copy);
     const told = frames.map(({ type }) => type);
@@ -98,7 +95,7 @@ describe('an undo', () => {
   it('reverts the notifications after it, including those by a wait; the next turn repeats them at its first step', async () => {
     const done: ModelAnswer = { text: 'Done.' };
     const model = scriptedModel(done, done);
-    const talk = await openTalk({ dir: root, services: model.services });
+    const talk = await openTalk({ dir: folder.path, services: model.services });
     await talk.turn('before');
     const { length } = readContext(talk.log.state.context, 'main').entries;
     talk.log.append([started]);

@@ -2,7 +2,7 @@
  * Tools that the model loads: announcements, declarations in requests, and the state after an undo, a compaction or a
  * copy.
  */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { copiedHistory } from '#server/agent/copied-history.ts';
 import type { Feature } from '#server/agent/contract/feature.ts';
@@ -20,13 +20,9 @@ import {
   type AgentSessionOptions,
   type ModelAnswer,
 } from '#support/agent-session.ts';
-import { temporaryFolder } from '#support/session-logs.ts';
+import { useTemporaryFolder } from '#support/session-logs.ts';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeEach(async () => {
-  folder = await temporaryFolder();
-});
-afterEach(() => folder.remove());
+const folder = useTemporaryFolder();
 
 const ready: ResolvedModel = {
   alias: 'fake',

@@ -1,19 +1,15 @@
 /** Hooks as commands: selection, input, and interpretation of their exit. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createHooks, type HookCall, type HookEntry } from '#server/hooks/hooks.ts';
 import { hookReply } from '#server/hooks/reply.ts';
 import { HOOK_PIPE_BYTES, runHook } from '#server/hooks/run-hook.ts';
 import { groupRuns } from '#server/processes/process-group.ts';
 import { spawnGroup } from '#server/processes/spawn.ts';
-import { temporaryFolder } from '#support/session-logs.ts';
+import { useTemporaryFolder } from '#support/session-logs.ts';
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeEach(async () => {
-  folder = await temporaryFolder();
-});
-afterEach(() => folder.remove());
+const folder = useTemporaryFolder();
 
 const never = new AbortController().signal;
 const inFolder = (name: string) => join(folder.path, name);

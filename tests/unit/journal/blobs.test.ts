@@ -2,28 +2,25 @@ import { createHash } from 'node:crypto';
 import nodeFs from 'node:fs';
 import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createBlobStore } from '#server/journal/blobs.ts';
 import { createJournalFiles } from '#server/journal/journal-files.ts';
 import { createTextCache } from '#server/journal/text-cache.ts';
 import { BlobText, LONG_TEXT_BYTES } from '#server/journal/texts.ts';
-import { temporaryFolder } from '#support/session-logs.ts';
+import { useTemporaryFolder } from '#support/session-logs.ts';
 
-let dir: string;
-let remove: () => Promise<void>;
-beforeEach(async () => ({ path: dir, remove } = await temporaryFolder()));
-afterEach(() => remove());
+const folder = useTemporaryFolder();
 
-const files = () => readdir(join(dir, 'blobs')).catch(() => []);
-const fileOf = (hash: unknown) => join(dir, 'blobs', String(hash));
+const files = () => readdir(join(folder.path, 'blobs')).catch(() => []);
+const fileOf = (hash: unknown) => join(folder.path, 'blobs', String(hash));
 /** A long text that no earlier test has read. */
-const fresh = (length: number) => `${dir} ${'q'.repeat(length)}`;
+const fresh = (length: number) => `${folder.path} ${'q'.repeat(length)}`;
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
 
 /** Encodes to files and decodes with a store that has no text in memory. */
 async function roundTrip(value: unknown): Promise<unknown> {
-  const store = createBlobStore(dir);
-  return store.load(await store.decode(createBlobStore(dir).encode(value)));
+  const store = createBlobStore(folder.path);
+  return store.load(await store.decode(createBlobStore(folder.path).encode(value)));
 }
 
 describe('blobs', () => {
@@ -56,24 +53,24 @@ describe('blobs', () => {
   it('writes hash and length to the line, and decodes to a text only in members that folds treat as texts', async () => {
     const text = fresh(20_000);
     const blob = { $blob: hashOf(text), bytes: Buffer.byteLength(text) };
-    const store = createBlobStore(dir);
+    const store = createBlobStore(folder.path);
     const line = store.encode({ text, name: text });
     expect(JSON.parse(line)).toEqual({ text: blob, name: blob });
     const decoded = { text: new BlobText(blob.$blob, blob.bytes), name: text };
-    expect(await createBlobStore(dir).decode(line)).toEqual(decoded);
+    expect(await createBlobStore(folder.path).decode(line)).toEqual(decoded);
     expect(store.decodeEncoded(line)).toEqual(decoded);
   });
 
   it('reads the length of an old reference from the file', async () => {
     const text = fresh(20_000);
     const hash = hashOf(text);
-    createBlobStore(dir).encode({ text });
-    const decoded = await createBlobStore(dir).decode(JSON.stringify({ text: { $blob: hash } }));
+    createBlobStore(folder.path).encode({ text });
+    const decoded = await createBlobStore(folder.path).decode(JSON.stringify({ text: { $blob: hash } }));
     expect(decoded).toEqual({ text: new BlobText(hash, Buffer.byteLength(text)) });
   });
 
   it('writes a text a single time, however often it is referenced', async () => {
-    const store = createBlobStore(dir);
+    const store = createBlobStore(folder.path);
     const text = 'z'.repeat(50_000);
     for (let line = 0; line < 3; line += 1) store.encode({ a: text, b: { c: text } });
     await store.store({ text });
@@ -86,16 +83,16 @@ describe('blobs', () => {
     ['changed', (path: string) => writeFile(path, 'r'.repeat(20_000))],
   ])('reads a file that is %s as a placeholder', async (_name, spoil) => {
     const text = fresh(20_000);
-    const line = createBlobStore(dir).encode({ text, name: text });
+    const line = createBlobStore(folder.path).encode({ text, name: text });
     await spoil(fileOf(hashOf(text)));
-    const store = createBlobStore(dir);
+    const store = createBlobStore(folder.path);
     const placeholder = `[content lost: ${hashOf(text)}]`;
     expect(await store.load(await store.decode(line))).toEqual({ text: placeholder, name: placeholder });
   });
 
   it.each([
-    ['at an append', (text: string) => createBlobStore(dir).encode({ text })],
-    ['beforehand', (text: string) => createBlobStore(dir).store({ text })],
+    ['at an append', (text: string) => createBlobStore(folder.path).encode({ text })],
+    ['beforehand', (text: string) => createBlobStore(folder.path).store({ text })],
   ])('rewrites a file of the wrong size, stored %s', async (_name, store) => {
     const text = fresh(20_000);
     await store(text);
@@ -106,7 +103,7 @@ describe('blobs', () => {
   });
 
   it('does not copy objects without texts', async () => {
-    const store = createBlobStore(dir);
+    const store = createBlobStore(folder.path);
     const value = { short: { text: 'a' }, list: [{ text: await store.store(fresh(20_000)) }] };
     const loaded = await store.load(value);
     expect(loaded).not.toBe(value);
@@ -116,11 +113,11 @@ describe('blobs', () => {
 });
 
 it('stores a text in a file of its own, however short it is', async () => {
-  const store = createBlobStore(dir);
+  const store = createBlobStore(folder.path);
   for (const text of ['', 'a plan é', fresh(20_000)]) {
     const { blob, bytes } = await store.keep(text);
     expect(bytes).toBe(Buffer.byteLength(text));
-    expect(await readFile(join(dir, 'blobs', blob), 'utf8')).toBe(text);
+    expect(await readFile(join(folder.path, 'blobs', blob), 'utf8')).toBe(text);
   }
 });
 
@@ -138,13 +135,13 @@ describe('storing beforehand', () => {
       renameSync: blocking,
     });
     const read = vi.spyOn(nodeFs, 'readFileSync');
-    const store = createBlobStore(dir, files);
+    const store = createBlobStore(folder.path, files);
     const stored = await store.store({ text, args: { content: [text] }, name: 'n' });
     expect(stored.text).toEqual(new BlobText(hashOf(text), Buffer.byteLength(text)));
     const line = store.encode(stored);
     expect(line.length).toBeLessThan(1000);
     expect(store.encoded(store.decodeEncoded(line))).toEqual({ text, args: { content: [text] }, name: 'n' });
-    const other = createBlobStore(dir, files);
+    const other = createBlobStore(folder.path, files);
     expect(await other.load(await other.decode(line))).toEqual({ text, args: { content: [text] }, name: 'n' });
     expect(read).not.toHaveBeenCalled();
     read.mockRestore();
@@ -152,7 +149,7 @@ describe('storing beforehand', () => {
 
   it('leaves no partial file when the disk is full', async () => {
     const promises = { ...nodeFs.promises, rename: () => Promise.reject(new Error('ENOSPC')) };
-    const store = createBlobStore(dir, createJournalFiles({ ...nodeFs, promises }));
+    const store = createBlobStore(folder.path, createJournalFiles({ ...nodeFs, promises }));
     await expect(store.store(fresh(20_000))).rejects.toThrow('ENOSPC');
     expect(await files()).toEqual([]);
   });

@@ -13,6 +13,7 @@ import { createJournalFiles } from '#server/journal/journal-files.ts';
 import { createSessionLog } from '#server/journal/session-log.ts';
 import type { Session } from '#schema/rest/session.ts';
 import { zeroUsage } from '#server/sessions/index/session-header.ts';
+import { noBudget } from '#support/goals.ts';
 import { eventually } from '#support/patience.ts';
 import { buildProgram, startProgram } from '#support/programs.ts';
 import { leaseHolder, suspendableHolder } from '#support/lease-holder.ts';
@@ -47,18 +48,7 @@ const goal = {
   turnsUsed: 0,
   tokensUsed: 0,
   wallClockMs: 0,
-  budget: {
-    tokenBudget: null,
-    turnBudget: null,
-    wallClockBudgetMs: null,
-    remainingTokens: null,
-    remainingTurns: null,
-    remainingWallClockMs: null,
-    tokenBudgetReached: false,
-    turnBudgetReached: false,
-    wallClockBudgetReached: false,
-    overBudget: false,
-  },
+  budget: noBudget,
 };
 
 let dir: string;

@@ -2,7 +2,7 @@
 import nodeFs from 'node:fs';
 import { copyFile, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { UNSTORED_TEXT_BYTES } from '#server/journal/blobs.ts';
 import { foldJournal } from '#server/journal/cold-fold.ts';
 import { contextSize } from '#server/journal/context-size.ts';
@@ -14,16 +14,13 @@ import { event, internal, type Draft } from '#server/journal/records.ts';
 import { BlobText, type Stored, type Text } from '#server/journal/texts.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
-import { openLog, SESSION_ID, temporaryFolder, type OpenedLog } from '#support/session-logs.ts';
+import { openLog, SESSION_ID, type OpenedLog, useTemporaryFolder } from '#support/session-logs.ts';
 
 const MAIN = 'main';
-let dir: string;
-let remove: () => Promise<void>;
-beforeEach(async () => ({ path: dir, remove } = await temporaryFolder()));
-afterEach(() => remove());
+const folder = useTemporaryFolder();
 
 async function claimed(): Promise<OpenedLog> {
-  const opened = await openLog(dir);
+  const opened = await openLog(folder.path);
   await opened.log.claim();
   return opened;
 }
@@ -41,7 +38,8 @@ const input = (...messages: Stored<ContextMessage>[]): Draft => ({
   x: { cause: 'input' },
 });
 const context = ({ log }: OpenedLog) => readContext(log.state.context, MAIN);
-const lineCount = async () => (await readFile(join(dir, 'journal.ndjson'), 'utf8')).trimEnd().split('\n').length;
+const lineCount = async () =>
+  (await readFile(join(folder.path, 'journal.ndjson'), 'utf8')).trimEnd().split('\n').length;
 
 describe('an append', () => {
   it('accepts a text of 256 KiB; a longer one that was not stored throws without effect', async () => {
@@ -94,7 +92,7 @@ describe('an append', () => {
     const { log, durable } = await claimed();
     const output = await log.store(`out ${'d'.repeat(UNSTORED_TEXT_BYTES * 2)}`);
     const { args } = await log.store({ args: { path: 'a', content: `in ${'e'.repeat(40_000)}` } });
-    await rm(join(dir, 'blobs'), { recursive: true });
+    await rm(join(folder.path, 'blobs'), { recursive: true });
     log.append([
       event(MAIN, 'tool.call.started', { turnId: 0, toolCallId: 'c', name: 'Write', args }),
       event(MAIN, 'tool.result', { turnId: 0, toolCallId: 'c', output }),
@@ -111,13 +109,13 @@ describe('a live session', () => {
     const read = vi.spyOn(nodeFs, 'readFileSync');
     const opened = await claimed();
     const { log } = opened;
-    const text = `${dir} ${'é'.repeat(30_000)}`;
+    const text = `${folder.path} ${'é'.repeat(30_000)}`;
     log.append([input(entry(text), entry(await log.store(`2 ${text}`)))]);
     const size = contextSize(context(opened));
     expect(JSON.stringify(await log.load(requestMessages(context(opened))))).toContain(text);
     await log.readMessages([0, 1]);
     await log.close();
-    const again = await openLog(dir);
+    const again = await openLog(folder.path);
     expect(contextSize(context(again))).toBe(size);
     expect(size).toBeGreaterThan(2 * 15_000);
     expect(read).not.toHaveBeenCalled();
@@ -126,11 +124,11 @@ describe('a live session', () => {
 
   it('a full disk while a text is stored makes the log read-only', async () => {
     const promises = { ...nodeFs.promises, rename: () => Promise.reject(new Error('ENOSPC')) };
-    const opened = await openLog(dir, { files: createJournalFiles({ ...nodeFs, promises }) });
+    const opened = await openLog(folder.path, { files: createJournalFiles({ ...nodeFs, promises }) });
     await opened.log.claim();
     await expect(opened.log.store('f'.repeat(20_000))).rejects.toMatchObject({ code: 50003 });
     expect(() => opened.log.append([input(entry('g'))])).toThrow(expect.objectContaining({ code: 50003 }));
-    expect(await readdir(join(dir, 'blobs'))).toEqual([]);
+    expect(await readdir(join(folder.path, 'blobs'))).toEqual([]);
     await opened.log.close();
   });
 });
@@ -170,7 +168,7 @@ describe('message pages', () => {
     expect(await log.readMessages([2, 0])).toEqual([all[2], all[0]]);
     expect(await log.readMessages([7])).toEqual([]);
     await log.close();
-    expect(await shown(await openLog(dir))).toEqual(all);
+    expect(await shown(await openLog(folder.path))).toEqual(all);
   });
 
   it('reflect an undo and a compaction, and stay unchanged after the request', async () => {
@@ -197,7 +195,7 @@ describe('message pages', () => {
     ]);
     expect(await texts(opened)).toEqual(['one', 'two', 'four', 'summary']);
     await log.close();
-    expect(await texts(await openLog(dir))).toEqual(['one', 'two', 'four', 'summary']);
+    expect(await texts(await openLog(folder.path))).toEqual(['one', 'two', 'four', 'summary']);
   });
 
   it('include records of the settling, before they are written and after', async () => {
@@ -211,9 +209,9 @@ describe('message pages', () => {
       event(MAIN, 'turn.step.started', at),
       internal(MAIN, 'step.response', { ...at, parts: [], calls, model: 'm' }),
     ]);
-    const crashed = join(dir, 'crashed');
+    const crashed = join(folder.path, 'crashed');
     await mkdir(crashed);
-    await copyFile(join(dir, 'journal.ndjson'), join(crashed, 'journal.ndjson'));
+    await copyFile(join(folder.path, 'journal.ndjson'), join(crashed, 'journal.ndjson'));
     await log.close();
 
     const cold = await foldJournal({ dir: crashed, sessionId: SESSION_ID, holder: leaseHolder() });

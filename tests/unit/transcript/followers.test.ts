@@ -1,5 +1,5 @@
 /** Followers of transcripts on the server side: opening, encoding, holding and removal. */
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '#server/clock.ts';
 import { QUEUED_BYTES, QUEUED_FRAMES_PER_SESSION } from '#server/events/delivery-queue.ts';
 import type { Client, Companion } from '#server/events/frame-handler.ts';
@@ -12,13 +12,10 @@ import { createLiveTranscripts } from '#server/transcript/live.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
 import { createOpJournals } from '#server/transcript/op-journal.ts';
 import { until } from '#support/patience.ts';
-import { openLog, SESSION_ID, temporaryFolder } from '#support/session-logs.ts';
+import { openLog, SESSION_ID, useTemporaryFolder } from '#support/session-logs.ts';
 import { agentConfig, shortTurn } from '#support/transcript-turns.ts';
 
-let root: string;
-let remove: () => Promise<void>;
-beforeEach(async () => ({ path: root, remove } = await temporaryFolder()));
-afterEach(() => remove());
+const folder = useTemporaryFolder();
 
 /** A connection without a socket. */
 function testClient(id: string) {
@@ -57,7 +54,7 @@ function testClient(id: string) {
 }
 
 async function setUp() {
-  const { log } = await openLog(root);
+  const { log } = await openLog(folder.path);
   await log.claim();
   log.append(agentConfig());
   const transcripts = createLiveTranscripts({

@@ -5,6 +5,7 @@ import { createRest } from '../../../web/client/rest.ts';
 import { controlGoal, readGoal, setGoal } from '../../../web/features/goals/requests.ts';
 import { duration, goalViews, stateWord, usedOf } from '../../../web/features/goals/views.ts';
 import { createToolViews } from '../../../web/render/tool-view.ts';
+import { noBudget } from '#support/goals.ts';
 
 const goal: Goal = {
   goalId: 'g',
@@ -13,18 +14,7 @@ const goal: Goal = {
   turnsUsed: 1,
   tokensUsed: 1234,
   wallClockMs: 65_000,
-  budget: {
-    tokenBudget: null,
-    turnBudget: null,
-    wallClockBudgetMs: null,
-    remainingTokens: null,
-    remainingTurns: null,
-    remainingWallClockMs: null,
-    tokenBudgetReached: false,
-    turnBudgetReached: false,
-    wallClockBudgetReached: false,
-    overBudget: false,
-  },
+  budget: noBudget,
 };
 
 describe('in words', () => {
