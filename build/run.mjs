@@ -1,6 +1,9 @@
 // Builds the page and the server. One line when all is well; everything that the tools said when it is not.
 import { spawnSync } from 'node:child_process';
 
+/** The first error's own text, for the last line: a stack follows it. Rollup puts the loaded module in front. */
+const reasonIn = (output) => /^Error: (?:Could not load .+? \(imported by .+?\): )?(.+)$/m.exec(output)?.[1];
+
 const begun = performance.now();
 let said = '';
 for (const args of [
@@ -13,7 +16,8 @@ for (const args of [
   });
   said += (stdout ?? '') + (stderr ?? '');
   if (status !== 0) {
-    process.stderr.write(`${said}\n${args.join(' ')} failed: ${error?.message ?? `status ${status}`}\n`);
+    const reason = error?.message ?? reasonIn(said) ?? `status ${status}`;
+    process.stderr.write(`${said}\n${args.join(' ')} failed: ${reason}\n`);
     process.exit(1);
   }
 }
