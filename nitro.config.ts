@@ -5,6 +5,7 @@ import { developmentGuardModule } from './build/development-guard.ts';
 import { developmentStopModule } from './build/development-stop.ts';
 import { endpointsModule } from './build/endpoints.ts';
 import { grammarModule } from './build/grammar.ts';
+import { lazyFetchModule } from './build/lazy-fetch.ts';
 import { nativeFiles } from './build/native-files.ts';
 import { processImportModule } from './build/process-import.ts';
 import { productionModule } from './build/production.ts';
@@ -29,6 +30,7 @@ export default defineNitroConfig({
     endpointsModule,
     grammarModule,
     processImportModule,
+    lazyFetchModule,
     productionModule,
     debugSignalModule,
     socketResetsModule,
@@ -43,6 +45,7 @@ export default defineNitroConfig({
     inline: [
       'zod',
       'consola',
+      'ipaddr.js',
       'mime',
       'ulid',
       'citty',

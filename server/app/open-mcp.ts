@@ -36,6 +36,7 @@ export function openMcp({ options, home, folders, fetch, clientName, log }: McpD
   const { documents, config, instance } = home;
   const { holder } = instance;
   const { trust, projects, workspaces } = folders;
+  const path = join(options.home, 'mcp.json.lock');
   const mcpConfig = opened.add(
     createMcpConfig({
       home: options.home,
@@ -43,11 +44,7 @@ export function openMcp({ options, home, folders, fetch, clientName, log }: McpD
       trusted: trust.trusted,
       trustFile: async (root) => join(options.home, ...(await trust.marker(root)).split(':')),
       isWorkspace: workspaces.isRoot,
-      lock: createChangeLock({
-        path: join(options.home, 'mcp.json.lock'),
-        holder,
-        writer: createUserFileWriter(options.home),
-      }),
+      lock: createChangeLock({ path, holder, writer: createUserFileWriter(options.home) }),
       log,
     }),
   );

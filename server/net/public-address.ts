@@ -2,9 +2,10 @@
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
+import { once } from '#server/memo/once.ts';
 
 /** The allocated part of global unicast IPv6; the rest is special-purpose or unassigned. */
-const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
+const globalIpv6 = once(() => ipaddr.IPv6.parseCIDR('2000::/3'));
 /** Metadata services outside the link-local ranges, which only the host of a virtual machine answers. */
 const OF_THE_PLATFORM = new Set(['168.63.129.16', '100.100.100.200', 'fd00:ec2::254']);
 
@@ -30,7 +31,7 @@ export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0) return false;
   const parsed = ipaddr.parse(address);
   if (parsed.range() !== 'unicast' || OF_THE_PLATFORM.has(address)) return false;
-  if (parsed instanceof ipaddr.IPv6 && (!parsed.match(GLOBAL_IPV6) || isIsatap(parsed))) return false;
+  if (parsed instanceof ipaddr.IPv6 && (!parsed.match(globalIpv6()) || isIsatap(parsed))) return false;
   return !ownAddresses().has(parsed.toNormalizedString());
 }
 

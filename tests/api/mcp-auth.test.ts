@@ -107,6 +107,50 @@ it('signs in: discovery, registration, PKCE; then the server can be used', async
   });
 });
 
+it('stores what registration, authorization server and token reply say, and sends the secret of its client', async () => {
+  const { guarded, server, begin, complete } = await open({ own: true });
+  const secret = {
+    client_secret: 's3cret',
+    client_secret_expires_at: 0,
+    token_endpoint_auth_method: 'client_secret_post',
+  };
+  Object.assign(guarded.behaviour, {
+    registrationReply: secret,
+    metadataOverrides: { token_endpoint_auth_methods_supported: ['client_secret_post'] },
+    resourceOverrides: { scopes_supported: ['look', 'offline'] },
+  });
+  const { flowId, authorizationUrl } = await begin();
+  const query = new URL(authorizationUrl).searchParams;
+  expect(query.get('scope')).toBe('look offline');
+  await signIn(authorizationUrl);
+  expect((await complete(flowId)).code).toBe(0);
+
+  const folder = join(server.home, 'credentials', 'mcp');
+  const stored: Record<string, unknown> = {};
+  for (const name of await readdir(folder)) {
+    const kind = /[.-](client|discovery|meta|tokens)\.json$/.exec(name)?.[1];
+    if (kind) stored[kind] = JSON.parse(await readFile(join(folder, name), 'utf8'));
+  }
+  expect(stored).toEqual({
+    client: {
+      issuer: guarded.origin,
+      client_id: query.get('client_id'),
+      redirect_uri: query.get('redirect_uri'),
+      ...secret,
+    },
+    discovery: {
+      issuer: guarded.origin,
+      authorization_server: expect.stringMatching(new RegExp(`^${guarded.origin}/?$`)),
+      token_endpoint: `${guarded.origin}/token`,
+      token_endpoint_auth_methods_supported: ['client_secret_post'],
+      resource: guarded.url,
+    },
+    meta: { granted: 'look offline' },
+    tokens: expect.objectContaining({ access_token: guarded.grants[0]?.access, scope: 'look offline' }),
+  });
+  expect(guarded.tokenCalls.at(-1)?.get('client_secret')).toBe('s3cret');
+});
+
 it('does not sign in again if already signed in', async () => {
   const { guarded, server, v2, begin, complete, locator } = await open({ own: true });
   const changes: unknown[] = [];

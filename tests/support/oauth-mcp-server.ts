@@ -43,6 +43,8 @@ export interface OAuthMcpServer {
     /** Members that override those of the served documents. */
     metadataOverrides: Record<string, unknown>;
     resourceOverrides: Record<string, unknown>;
+    /** Members that the reply to a registration has in addition. */
+    registrationReply: Record<string, unknown>;
     /** Error that the authorization server redirects with, instead of a code. */
     denial: { error: string; error_description?: string } | undefined;
     /** Called first for each request; true if it has answered the request. */
@@ -79,6 +81,7 @@ export async function startOAuthMcpServer(): Promise<OAuthMcpServer> {
     resourceMetadata: 'well-known',
     metadataOverrides: {},
     resourceOverrides: {},
+    registrationReply: {},
     denial: undefined,
     intercept: undefined,
   };
@@ -222,7 +225,7 @@ export async function startOAuthMcpServer(): Promise<OAuthMcpServer> {
         const client_id = `client-${randomUUID()}`;
         clients.set(client_id, { redirectUris: registration.redirect_uris });
         state.registrations.push(registration);
-        return send(response, 201, { ...registration, client_id });
+        return send(response, 201, { ...registration, ...behaviour.registrationReply, client_id });
       }
       case '/authorize':
         return authorize(url.searchParams, response);

@@ -76,7 +76,7 @@ describe('files protected by a change lock', () => {
       /\bwrite(File\w*|ThroughLinks)\(|\b(documents|store)\.(set|setText|write|remove)\(|documents\[|confirmed\.add\(/;
     expect(holders.filter((path) => writes.test(text(path)))).toEqual([]);
     expect(filesWith(/acquireLease\(/)).toEqual([
-      'server/app/app.ts',
+      'server/app/open-home.ts',
       'server/journal/journal-files.ts',
       'server/storage/change-lock.ts',
       'server/storage/lease.ts',
@@ -91,7 +91,12 @@ describe('files protected by a change lock', () => {
     );
     const known = /^export |createChangeLock\(\{.*\bwriter: create\w+Writer\(/;
     expect(made.filter((line) => !known.test(line))).toEqual([]);
-    expect(filesWith(/createChangeLock\(/)).toEqual(['server/app/app.ts', 'server/mcp/auth/credential-changes.ts']);
+    expect(filesWith(/createChangeLock\(/)).toEqual([
+      'server/app/open-home.ts',
+      'server/app/open-mcp.ts',
+      'server/app/open-workspaces.ts',
+      'server/mcp/auth/credential-changes.ts',
+    ]);
     expect(filesWith(/\bdocumentKey\(/)).toEqual([
       'server/mcp/auth/credential-changes.ts',
       'server/mcp/auth/credentials.ts',
