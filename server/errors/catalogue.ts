@@ -105,6 +105,9 @@ type DataOf<Entry> = Entry extends { data: infer Schema extends z.ZodType } ? z.
 /** `data` of all errors that have one. */
 export type ErrorData = DataOf<(typeof errorCatalogue)[ErrorName]>;
 
+/** Whether a text is the name of an error. */
+export const isErrorName = (name: string): name is ErrorName => Object.hasOwn(errorCatalogue, name);
+
 export const errorEntry = (name: ErrorName): CatalogueEntry => errorCatalogue[name];
 
 /** The error's number on the wire. */

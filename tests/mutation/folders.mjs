@@ -9,16 +9,22 @@ export const FOLDERS = {
   'server/mcp/auth': ['unit/mcp/{discovery,grants,oauth-fetch}.test.ts', 'api/mcp-auth.test.ts'],
   'utils/http': [
     'unit/http/**',
-    'api/{connection-limits,documents,files-download,request-handler,send-file,server,streams,upgrade}.test.ts',
+    'api/{callers,connection-limits,documents,files-download,plain-routes,request-handler,send-file,server,streams,upgrade,uploads,websocket}.test.ts',
   ],
   'server/files': [
     'unit/{files,project-files}/**',
     'unit/file-search/ignore-agreement.test.ts',
-    'api/files-list.test.ts',
+    'unit/builtin-tools/files.test.ts',
+    'unit/workspace-files/{directory-reader,hostile-paths}.test.ts',
+    'api/{files-list,media}.test.ts',
   ],
-  'server/permissions': ['unit/permissions/**', 'api/permissions-config.test.ts'],
+  'server/permissions': ['unit/permissions/**', 'api/{permissions,permissions-config}.test.ts'],
   'server/journal': [
     'unit/journal/**',
     'unit/sessions/{reading/cold-folds,live/{live-sessions,session-recovery}}.test.ts',
+    'unit/features/{compaction-parts,tasks}.test.ts',
+    'unit/models/wire-pieces.test.ts',
+    'unit/transcript/{entities,mapper}.test.ts',
+    'api/{deep-json,session-recovery}.test.ts',
   ],
 };
