@@ -11,6 +11,7 @@ const LAYERS = [
     'ripgrep',
     'images',
     'processes',
+    'threads',
     'net',
     'runtime',
     'storage',
@@ -68,6 +69,13 @@ export default {
       severity: 'error',
       from: { path: '^(server|utils|routes|plugins|entry\\.ts)' },
       to: { circular: true, via: { pathNot: '^server/agent/contract/' } },
+    },
+    {
+      name: 'threads-have-no-configuration',
+      comment: 'A program of a worker thread gets its settings from the main program, and creates no services.',
+      severity: 'error',
+      from: { path: '-program\\.ts$' },
+      to: { path: '^server/(app|config)/', reachable: true },
     },
     {
       name: 'sessions-know-no-feature',

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { threadPrograms } from './build/threads.ts';
 import { PATIENCE_MS } from './tests/support/patience.ts';
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -15,15 +16,18 @@ const shared = {
 };
 const resolve = { alias: { '#endpoints': at('./tests/support/endpoints.ts') } };
 
+const plugins = [threadPrograms()];
+
 export default defineConfig({
   test: {
     projects: [
       // Files of a worker share their modules, whose loading took longer than the tests: each puts back what it
       // changes.
-      { resolve, test: { ...shared, name: 'unit', include: ['tests/unit/**/*.test.ts'], isolate: false } },
-      { resolve, test: { ...shared, name: 'api', include: ['tests/api/**/*.test.ts'], isolate: false } },
+      { resolve, plugins, test: { ...shared, name: 'unit', include: ['tests/unit/**/*.test.ts'], isolate: false } },
+      { resolve, plugins, test: { ...shared, name: 'api', include: ['tests/api/**/*.test.ts'], isolate: false } },
       {
         resolve,
+        plugins,
         test: {
           ...shared,
           name: 'e2e',
@@ -34,6 +38,7 @@ export default defineConfig({
       },
       {
         resolve,
+        plugins,
         test: {
           ...shared,
           name: 'faults',
@@ -43,7 +48,7 @@ export default defineConfig({
           env: { ...shared.env, UV_THREADPOOL_SIZE: '1' },
         },
       },
-      { resolve, test: { name: 'bench', include: [], benchmark: { include: ['bench/**/*.bench.ts'] } } },
+      { resolve, plugins, test: { name: 'bench', include: [], benchmark: { include: ['bench/**/*.bench.ts'] } } },
     ],
   },
 });

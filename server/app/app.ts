@@ -1,4 +1,5 @@
 /** The composition root: builds every service once, layer by layer. The only file that knows all of them. */
+import { join } from 'node:path';
 import { createAgentDefaults } from '#server/agent/binding/defaults.ts';
 import type { UseSession } from '#server/agent/contract/feature.ts';
 import { lazy } from '#server/async/lazy.ts';
@@ -12,6 +13,7 @@ import type { Connections } from '#server/events/peer.ts';
 import { createFileSearch, type FileSearch } from '#server/file-search/file-search.ts';
 import { createGit, type Git } from '#server/git/git.ts';
 import { listInstances } from '#server/home/instances.ts';
+import { ServiceError } from '#server/errors/service-error.ts';
 import { newUlid } from '#server/ids.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { McpAuth } from '#server/mcp/auth/mcp-auth.ts';
@@ -27,6 +29,10 @@ import { indexSchema } from '#server/sessions/index/session-header.ts';
 import { sessionFrames } from '#server/sessions/requests/conversation-actions.ts';
 import { createSessions, type Sessions } from '#server/sessions/sessions.ts';
 import { removeOldIndexes } from '#server/storage/old-indexes.ts';
+import { createSearch, type Search } from '#server/search/search.ts';
+import { openSearchThread } from '#server/search/open-thread.ts';
+import { searchSchema } from '#server/search/tables.ts';
+import { indexPath } from '#server/storage/index-db.ts';
 import { loadPty } from '#server/terminals/pty.ts';
 import { terminalFrames } from '#server/terminals/terminal-frames.ts';
 import { createTerminals, terminalsMounted, type Terminals } from '#server/terminals/terminals.ts';
@@ -75,6 +81,7 @@ export interface App {
   readonly terminals: Terminals;
   readonly git: Git;
   readonly fileSearch: FileSearch;
+  readonly search: Search;
   readonly runtime: Runtime;
   readonly projects: Projects;
   /** Functions that import the modules of prompts and of reads of sessions before their first use. */
@@ -92,6 +99,12 @@ export interface App {
   /** Closes everything, last opened first; later calls do nothing. */
   close(): Promise<void>;
 }
+
+/** Sessions of a project that is not registered any more are still found under their own id. */
+const idsOfUnknown = (id: string) => (error: unknown) => {
+  if (error instanceof ServiceError && error.name === 'workspace.not_found') return [id];
+  throw error;
+};
 
 /** Domains of the configuration that decide which calls run without approval, and which commands run with them. */
 const GUARDING_DOMAINS: ReadonlySet<string> = new Set(['permission', 'defaultPermissionMode', 'hooks']);
@@ -149,6 +162,35 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const { mcpConfig, mcpAuth, mcpManagement } = openMcp({ options, home, folders, fetch, clientName, log }, opened);
   const providers = createProviders({ documents, config, env });
   const models = createModelChecks({ config, providers, env, identity });
+
+  const search = opened.add(
+    createSearch({
+      sessionsDir: sessionsDir(options.home),
+      lockPath: join(options.home, 'cache', 'search.lock'),
+      holder: instance.holder,
+      openThread: (onDeath) =>
+        openSearchThread({
+          paths: {
+            path: join(options.home, 'cache', `search-v${searchSchema.version}.db`),
+            sessionIndex: indexPath(options.home, indexSchema),
+            sessionsDir: sessionsDir(options.home),
+          },
+          onDeath,
+          log,
+        }),
+      sessionOf(id) {
+        const live = sessions.liveJournal(id);
+        if (live) return { ...live, isLive: true };
+        const stored = index.stored(id);
+        return stored && { header: stored.header, length: stored.journalLength, isLive: false };
+      },
+      countSessions: () => index.workspaces().reduce((sum, workspace) => sum + workspace.sessions, 0),
+      workspaceIds: (id) => workspaces.aliases(id).catch(idsOfUnknown(id)),
+      clock,
+      log,
+    }),
+  );
+  bus.listen({ receive: search.receive, flushed: () => undefined, followers: () => 0 });
 
   // Services of agents, which are imported with the first session.
   const defaults = createAgentDefaults(config);
@@ -211,8 +253,11 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     },
     flushEvents: bus.flush,
     models,
-    announceArchived: (sessionId, workspace_id) =>
-      globalStream.publish('event.session.archived', { workspace_id }, { sessionId }),
+    announceArchived(sessionId, workspace_id) {
+      globalStream.publish('event.session.archived', { workspace_id }, { sessionId });
+      search.changed(sessionId);
+    },
+    onRestored: search.changed,
     version: SERVER_VERSION,
     log,
     clock,
@@ -282,6 +327,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     terminals,
     git,
     fileSearch,
+    search,
     runtime,
     preload: [sessions.preload, async () => (await loadServices()).loadModelClient()],
     meta,
@@ -290,6 +336,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       await instance.bound(boundPort);
       // In the background, so that the first reply does not wait for the index.
       sessions.startBackground();
+      search.startBackground();
       uploads.startSweep();
       mcpAuth.start().catch((error: unknown) => log.warn('MCP grants could not be looked at', { err: error }));
       void removeOldIndexes({

@@ -1,5 +1,5 @@
 /** SQL of the conditions that a query has for documents `d` of sessions `s`. */
-import type { SqlParameters } from '#server/storage/index-db.ts';
+import type { SqlParameters } from '#server/storage/derived-db.ts';
 import type { QueryFilters } from './query.ts';
 
 export const FILTERS = `s.archived = 0

@@ -3,7 +3,7 @@ import { createBlobStore, type BlobStore } from '#server/journal/blobs.ts';
 import { journalFiles, type JournalReader } from '#server/journal/journal-files.ts';
 import { damagedAt, readBatch, readLines, type Line } from '#server/journal/line-reader.ts';
 import { readHeader } from '#server/journal/replay.ts';
-import type { Connection } from '#server/storage/index-db.ts';
+import type { Connection } from '#server/storage/derived-db.ts';
 import { applySearchRecord, foldText, parseFold, type SearchChange, type SearchFold } from './search-rows.ts';
 import { isBeingReset, readSession, resetSession, type IndexedSession, type JournalSource } from './sessions.ts';
 import { addDocument, firstNumber, indexedText, removeFrom, type IndexedDocument } from './write-documents.ts';

@@ -1,6 +1,6 @@
 /** Documents whose normalized text contains the query as it is written. */
 import { z } from 'zod';
-import type { Connection } from '#server/storage/index-db.ts';
+import type { Connection } from '#server/storage/derived-db.ts';
 import type { Budget } from './budget.ts';
 import { FILTERS, filterParameters } from './filters.ts';
 import { orderOf, type Match, type Place } from './order.ts';

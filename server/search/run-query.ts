@@ -1,6 +1,6 @@
 /** Finds the documents of one page. */
 import type { Incomplete } from '#schema/rest/search.ts';
-import type { Connection } from '#server/storage/index-db.ts';
+import type { Connection } from '#server/storage/derived-db.ts';
 import { startBudget, type Budget, type BudgetLimits } from './budget.ts';
 import { findLiteral } from './literal-matches.ts';
 import { orderOf, type Match, type Place } from './order.ts';

@@ -1,6 +1,6 @@
 /** The index's rows of sessions. */
 import { z } from 'zod';
-import type { Connection } from '#server/storage/index-db.ts';
+import type { Connection } from '#server/storage/derived-db.ts';
 import { removeSome } from './write-documents.ts';
 
 /** Documents that are removed in one transaction. */
@@ -70,6 +70,14 @@ function removePart({ all, run, transaction }: Connection, number: number): bool
     isMore = isResetting && removeSome({ all, run, transaction }, number, REMOVED_AT_ONCE);
   });
   return isMore;
+}
+
+/**
+ * Records that a journal of that length could not be indexed to its end, so that it is tried again only when it changes;
+ * does nothing for one that is indexed to its end.
+ */
+export function noteFailure({ run }: Connection, id: string, length: number): void {
+  run('UPDATE sessions SET failed_length = @length WHERE id = @id AND length <> @length', { id, length });
 }
 
 /** Sets whether hits of the session are shown; does nothing for a session that is not indexed. */

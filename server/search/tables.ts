@@ -1,5 +1,5 @@
 /** The tables of `cache/search-v<n>.db`, which is derived from the journals and can be removed at any time. */
-import type { IndexSchema } from '#server/storage/index-db.ts';
+import type { IndexSchema } from '#server/storage/derived-db.ts';
 
 /**
  * Texts are stored once, in a table of their own, so that the rows that a query filters stay small. The two FTS tables

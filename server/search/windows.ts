@@ -1,6 +1,6 @@
 /** Windows of document numbers, from the most recent documents to the oldest. */
 import { z } from 'zod';
-import type { Connection } from '#server/storage/index-db.ts';
+import type { Connection } from '#server/storage/derived-db.ts';
 
 const boundsRow = z.tuple([z.object({ low: z.number().nullable(), high: z.number().nullable() })]);
 

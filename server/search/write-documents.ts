@@ -1,6 +1,6 @@
 /** Writes the documents of a session into the index's tables. */
 import { z } from 'zod';
-import type { Connection } from '#server/storage/index-db.ts';
+import type { Connection } from '#server/storage/derived-db.ts';
 import type { DocumentRole } from './search-rows.ts';
 import { normalized, storable, termsOf } from './words.ts';
 

@@ -68,6 +68,8 @@ export interface SessionsDeps
   uploads: Uploads;
   /** Publishes `event.session.archived` in the global stream. */
   announceArchived(sessionId: string, workspaceId: string): void;
+  /** Called after a session was restored from the archive. */
+  onRestored(sessionId: string): void;
 }
 
 /** The work directory of a session. */
@@ -123,6 +125,8 @@ export interface Sessions extends ConversationActions, ArchiveActions {
   export: ExportSession;
   /** Returns the present row of a session that is loaded in this process. */
   liveRow(id: string): SessionHeader | undefined;
+  /** Like `liveRow`, with the length of the session's journal in bytes. */
+  liveJournal(id: string): { header: SessionHeader; length: number } | undefined;
   /**
    * Returns the tools of a loaded session, default: of the one created last; empty for an unknown or cold session.
    * Loads none.
@@ -309,12 +313,22 @@ export function createSessions(deps: SessionsDeps): Sessions {
       live.use(id, (session) => updateProfile(session, body, { live, models, clock, by })),
     switchRuntime: (id, runtimeId) => live.use(id, (session) => switchRuntime(session, runtimeId)),
     ...createConversationActions(live),
-    ...createArchiveActions({ live, rowOf, announceArchived: deps.announceArchived, clock }),
+    ...createArchiveActions({
+      live,
+      rowOf,
+      announceArchived: deps.announceArchived,
+      onRestored: deps.onRestored,
+      clock,
+    }),
     fork: (id, request) => copyOf(id, 'fork', request),
     createChild: (id, request) => copyOf(id, 'child', request),
     children,
     export: createSessionExport({ home, version, live, index, clock }),
     liveRow: (id) => live.get(id)?.row(),
+    liveJournal(id) {
+      const session = live.get(id);
+      return session && { header: session.row(), length: session.log.length };
+    },
     tools,
     streams: createSessionStreams({ index, live, holder, rowOf }),
     followers,

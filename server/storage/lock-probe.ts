@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
 import { coveredDescriptors } from '#server/processes/hidden-descriptors.ts';
 
 /** Longer than the 10 s for which SQLite retries. */
@@ -16,10 +15,10 @@ database.close();
 
 /**
  * Checks whether the file locks of a database work. Runs in a child process, because SQLite sleeps for up to 10 s where
- * they fail, for example on a network file system without its lock service. Never rejects.
+ * they fail, for example on a network file system without its lock service. `libsql` is the library's file. Never
+ * rejects.
  */
-export function locksWork(path: string): Promise<boolean> {
-  const libsql = createRequire(import.meta.url).resolve('libsql');
+export function locksWork(path: string, libsql: string): Promise<boolean> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, ['-e', program, libsql, path], {
       env: {},

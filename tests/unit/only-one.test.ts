@@ -78,6 +78,7 @@ describe('files protected by a change lock', () => {
     expect(filesWith(/acquireLease\(/)).toEqual([
       'server/app/open-home.ts',
       'server/journal/journal-files.ts',
+      'server/search/search.ts',
       'server/storage/change-lock.ts',
       'server/storage/lease.ts',
     ]);

@@ -32,3 +32,36 @@ export type SearchRequest = z.output<typeof searchRequestSchema>;
 
 /** The limit that ended a query before everything was read. */
 export type Incomplete = 'candidate_cap' | 'postings_budget' | 'deadline';
+
+const hitSchema = z
+  .object({
+    session_id: z.string(),
+    workspace_id: z.string(),
+    session_title: z.string(),
+    agent_id: z.string().describe('`""` for titles'),
+    role,
+    snippet: z.string(),
+    time: z.int().describe('Milliseconds since the epoch'),
+    turn: count.optional(),
+    step_id: z.string().optional(),
+    score: z.number(),
+  })
+  .meta({ id: 'SearchHit' });
+export type SearchHit = z.infer<typeof hitSchema>;
+
+export const searchReplySchema = z.object({
+  items: z.array(hitSchema),
+  has_more: z.boolean(),
+  page_token: z.string().optional().describe('Present exactly if `has_more`'),
+  incomplete: z.enum(['candidate_cap', 'postings_budget', 'deadline']).optional(),
+  index_state: z.object({
+    state: z.enum(['building', 'ready', 'readonly']),
+    indexed_sessions: count,
+    total_sessions: count,
+    documents: count,
+    stale: z.literal(true).optional(),
+    degraded: z.string().optional(),
+  }),
+  source: z.enum(['live', 'index']),
+});
+export type SearchReply = z.infer<typeof searchReplySchema>;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { Logger } from '#server/logging/log.ts';
 import { errorCode } from '#server/errors/errno.ts';
-import type { IndexDb } from '#server/storage/index-db.ts';
+import type { IndexDb } from '#server/storage/derived-db.ts';
 import type { StoredHeader } from './session-header.ts';
 import type { SessionFolder } from './session-folder.ts';
 import type { SessionRows } from './session-rows.ts';

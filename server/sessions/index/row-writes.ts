@@ -1,6 +1,6 @@
 /** Writes rows of the index. A row that SQLite refuses is kept in memory and written again later. */
 import type { Logger } from '#server/logging/log.ts';
-import type { IndexDb } from '#server/storage/index-db.ts';
+import type { IndexDb } from '#server/storage/derived-db.ts';
 import type { SessionHeader, StoredHeader } from './session-header.ts';
 import { sessionRows as rows } from './session-rows.ts';
 

@@ -11,7 +11,7 @@ import { isBusy, mainTurnActive } from '#server/journal/projections/activity.ts'
 import { wakingFeatures } from '#server/journal/projections/feature-projection.ts';
 import { iso, turnOutcome } from '#schema/scalars.ts';
 import type { Session, SessionUsage } from '#schema/rest/session.ts';
-import type { SqlParameters, IndexSchema } from '#server/storage/index-db.ts';
+import type { SqlParameters, IndexSchema } from '#server/storage/derived-db.ts';
 
 /** Milliseconds since the epoch. */
 const time = z.number();

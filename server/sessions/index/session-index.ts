@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
-import type { Connection, IndexDb } from '#server/storage/index-db.ts';
+import type { Connection, IndexDb } from '#server/storage/derived-db.ts';
 import { repairPass, type ReadSessionFolder } from './repair-pass.ts';
 import { WAKES, type ColdFields, type SessionHeader, type StoredHeader } from './session-header.ts';
 import { createRowWrites } from './row-writes.ts';

@@ -1,6 +1,6 @@
 /** Pages of the session list, straight from SQLite. */
 import { z } from 'zod';
-import type { Connection, SqlParameters } from '#server/storage/index-db.ts';
+import type { Connection, SqlParameters } from '#server/storage/derived-db.ts';
 import { IS_CHILD, PARENT_OF, PROMPTED, type SessionHeader } from './session-header.ts';
 import { sessionRows } from './session-rows.ts';
 

@@ -1,6 +1,6 @@
 /** The statements that read and write headers in SQLite. */
 import { z } from 'zod';
-import type { Connection, SqlParameters } from '#server/storage/index-db.ts';
+import type { Connection, SqlParameters } from '#server/storage/derived-db.ts';
 import {
   coldColumns,
   headerColumns,

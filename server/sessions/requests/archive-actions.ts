@@ -16,10 +16,17 @@ export interface ArchiveActionsDeps {
   /** Throws `session.not_found`. */
   rowOf(id: string): SessionHeader;
   announceArchived(sessionId: string, workspaceId: string): void;
+  onRestored(sessionId: string): void;
   clock: Pick<Clock, 'now'>;
 }
 
-export function createArchiveActions({ live, rowOf, announceArchived, clock }: ArchiveActionsDeps): ArchiveActions {
+export function createArchiveActions({
+  live,
+  rowOf,
+  announceArchived,
+  onRestored,
+  clock,
+}: ArchiveActionsDeps): ArchiveActions {
   return {
     archive: (id) =>
       live.inTurn(id, async () => {
@@ -33,8 +40,10 @@ export function createArchiveActions({ live, rowOf, announceArchived, clock }: A
     async restore(id) {
       // First, so that a session that cannot be loaded stays archived.
       await live.open(id);
-      if (rowOf(id).archived)
+      if (rowOf(id).archived) {
         await live.inTurn(id, () => live.patch(id, () => ({ archived: false, archivedAt: undefined })));
+        onRestored(id);
+      }
       return live.use(id, (session) => session.view());
     },
   };

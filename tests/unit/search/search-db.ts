@@ -1,7 +1,8 @@
 /** A search index in a temporary home, and its content in a form that tests compare. */
 import { z } from 'zod';
 import { createLogger } from '#server/logging/log.ts';
-import { createIndexDb, type Connection, type IndexDb } from '#server/storage/index-db.ts';
+import type { Connection, IndexDb } from '#server/storage/derived-db.ts';
+import { createIndexDb } from '#server/storage/index-db.ts';
 import { searchSchema } from '#server/search/tables.ts';
 
 export interface SearchDb {

@@ -1,0 +1,97 @@
+/** Answers a search in the thread that has the index. */
+import { z } from 'zod';
+import type { Connection, IndexDb } from '#server/storage/derived-db.ts';
+import { errorCode } from '#server/errors/errno.ts';
+import { budgetLimits, type BudgetLimits } from './budget.ts';
+import type { Indexer } from './indexer.ts';
+import type { FoundDocument, SearchAnswer, SearchJob } from './messages.ts';
+import { conditionsOf, decodeToken, encodeToken } from './page-token.ts';
+import { findPage } from './run-query.ts';
+import { snippetOf } from './snippet.ts';
+import type { Match } from './order.ts';
+import type { Query } from './query.ts';
+
+const documentRows = z.array(
+  z.object({
+    agentId: z.string(),
+    role: z.enum(['user', 'assistant', 'title']),
+    time: z.number(),
+    turn: z.number().nullable(),
+    step: z.number().nullable(),
+    text: z.string(),
+  }),
+);
+const stateRows = z.tuple([
+  z.object({ generation: z.string(), documents: z.coerce.number(), indexedSessions: z.number() }),
+]);
+const STATE = `SELECT
+  (SELECT value FROM facts WHERE name = 'generation') AS generation,
+  (SELECT value FROM facts WHERE name = 'documents') AS documents,
+  (SELECT count(*) FROM sessions) AS indexedSessions`;
+const DOCUMENT = `SELECT d.agent AS agentId, d.role, d.time, d.turn, d.step, t.text
+  FROM documents d JOIN texts t ON t.number = d.number WHERE d.number = @number`;
+
+export interface AnswerDeps {
+  db: Pick<IndexDb, 'filled'>;
+  connection: Connection;
+  indexer: Pick<Indexer, 'indexNow' | 'failure'>;
+  limits?: BudgetLimits;
+}
+
+/** Error codes where the home cannot be written. */
+const UNWRITABLE = ['SQLITE_READONLY', 'SQLITE_CANTOPEN', 'EROFS', 'EACCES'];
+export const isUnwritable = (error: unknown): boolean =>
+  UNWRITABLE.some((code) => errorCode(error)?.startsWith(code) === true);
+
+/** Finds one page. Rejects with `validation.failed` for a token, with the signal's reason and with errors of SQLite. */
+export async function answerSearch(
+  { db, connection, indexer, limits = budgetLimits }: AnswerDeps,
+  { query, size, token, live }: SearchJob,
+  signal: AbortSignal,
+): Promise<SearchAnswer> {
+  const end = performance.now() + limits.milliseconds;
+  const isLate = () => performance.now() > end;
+  if (live) await indexer.indexNow(live, () => !isLate() && !signal.aborted);
+  const isFilled = live !== undefined || db.filled();
+  const [{ generation, documents, indexedSessions }] = stateRows.parse(connection.all(STATE));
+  const conditions = conditionsOf(query, live ? 'live' : 'index');
+  // Until the index is complete its pages cannot be continued.
+  const before = token === undefined ? undefined : decodeToken(token, conditions, isFilled ? generation : '');
+  const page = await findPage(connection, {
+    query,
+    size,
+    after: before?.after,
+    frequencies: before?.frequencies,
+    limits,
+    checkAborted: () => signal.throwIfAborted(),
+  });
+  const last = page.matches.at(-1);
+  const hasMore = page.hasMore && isFilled;
+  return {
+    found: page.matches.flatMap((match) => documentOf(connection, match, query)),
+    hasMore,
+    token: hasMore && last ? encodeToken(conditions, generation, last, page.frequencies) : undefined,
+    incomplete: page.incomplete ?? (live && isLate() ? 'deadline' : undefined),
+    state: isFilled ? 'ready' : 'building',
+    indexedSessions,
+    documents: live ? documentsOf(connection, live.id) : documents,
+    degraded: indexer.failure(),
+  };
+}
+
+function documentsOf({ all }: Connection, id: string): number {
+  const rows = z.array(z.object({ documents: z.number() }));
+  return rows.parse(all('SELECT documents FROM sessions WHERE id = @id', { id }))[0]?.documents ?? 0;
+}
+
+/** Empty for a document that was removed meanwhile. */
+function documentOf({ all }: Connection, { number, sessionId, score }: Match, query: Query): FoundDocument[] {
+  return documentRows.parse(all(DOCUMENT, { number })).map(({ text, turn, step, ...document }) => ({
+    ...document,
+    sessionId,
+    snippet: document.role === 'title' ? text : snippetOf(text, query.text, query.mode),
+    turn: turn ?? undefined,
+    step: step ?? undefined,
+    score,
+  }));
+}

@@ -1,0 +1,82 @@
+/** Finds sessions that the search index lacks, by comparing it with the session index, and indexes them. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Connection } from '#server/storage/derived-db.ts';
+import type { Hint } from './messages.ts';
+import { removeSession, setArchived } from './sessions.ts';
+
+/** Sessions that are compared in one statement. */
+const PORTION = 5_000;
+
+const rowSchema = z.object({
+  id: z.string(),
+  workspaceId: z.string(),
+  archived: z.literal([0, 1]).transform(Boolean),
+  length: z.number(),
+  updatedAt: z.number(),
+  indexedLength: z.number().nullable(),
+  failedLength: z.number().nullable(),
+});
+type Row = z.infer<typeof rowSchema>;
+
+/** The most recently updated first; an index of the table has this order. */
+const COMPARED = `
+  SELECT i.id, i.workspace_id AS workspaceId, i.archived, i.journal_length AS length, i.updated_at AS updatedAt,
+    s.length AS indexedLength, s.failed_length AS failedLength
+  FROM session_index.sessions i LEFT JOIN sessions s ON s.id = i.id
+  WHERE i.archived = @archived AND (i.updated_at, i.id) < (@updatedAt, @id)
+  ORDER BY i.updated_at DESC, i.id DESC LIMIT ${PORTION}`;
+
+const REMOVED = `
+  SELECT s.id FROM sessions s
+  WHERE NOT EXISTS (SELECT 1 FROM session_index.sessions i WHERE i.id = s.id) LIMIT ${PORTION}`;
+
+const isOutdated = ({ length, indexedLength, failedLength }: Row) =>
+  length !== (indexedLength ?? 0) && length !== failedLength;
+
+export interface FillDeps {
+  connection: Connection;
+  /** File of the session index. */
+  sessionIndex: string;
+  sessionsDir: string;
+  /** Indexes a session; must not reject. */
+  index(session: Hint): Promise<void>;
+  goesOn(): boolean;
+}
+
+/** Runs one pass over all sessions; resolves to whether it went through all of them. */
+export async function fillPass({ connection, sessionIndex, sessionsDir, index, goesOn }: FillDeps): Promise<boolean> {
+  // Attaching would create it.
+  if (!existsSync(sessionIndex)) return false;
+  const { all, run } = connection;
+  run('ATTACH DATABASE @sessionIndex AS session_index', { sessionIndex });
+  try {
+    for (const archived of [0, 1]) {
+      let last: { updatedAt: number; id: string } | undefined = { updatedAt: Number.MAX_SAFE_INTEGER, id: '' };
+      while (last) {
+        const { updatedAt, id }: { updatedAt: number; id: string } = last;
+        const rows = z.array(rowSchema).parse(all(COMPARED, { archived, updatedAt, id }));
+        for (const row of rows) {
+          if (row.indexedLength !== null) setArchived(connection, row.id, row.archived);
+          if (!isOutdated(row)) continue;
+          if (!goesOn()) return false;
+          await paced(() => index({ ...row, folder: join(sessionsDir, row.workspaceId, row.id) }));
+        }
+        last = rows.length === PORTION ? rows.at(-1) : undefined;
+      }
+    }
+    for (const { id } of z.array(z.object({ id: z.string() })).parse(all(REMOVED))) removeSession(connection, id);
+    return true;
+  } finally {
+    run('DETACH DATABASE session_index');
+  }
+}
+
+/** Rests as long as the work took, so that a fill takes at most half of a core. */
+async function paced(work: () => Promise<void>): Promise<void> {
+  const begun = performance.now();
+  await work();
+  await delay(Math.min(performance.now() - begun, 100));
+}

@@ -1,0 +1,201 @@
+/**
+ * Search over all sessions of the home. One worker thread reads and writes its index; this part sends the
+ * thread the sessions that changed, and completes its answers from the session index.
+ */
+import { join } from 'node:path';
+import type { Clock } from '#server/clock.ts';
+import { errorMessage } from '#server/errors/service-error.ts';
+import type { EventFrame } from '#server/events/frame.ts';
+import type { Logger } from '#server/logging/log.ts';
+import type { SessionHeader } from '#server/sessions/index/session-header.ts';
+import { acquireLease, type Lease, type LeaseHolder } from '#server/storage/lease.ts';
+import type { Thread } from '#server/threads/thread.ts';
+import type { SearchHit, SearchReply, SearchRequest } from '#schema/rest/search.ts';
+import type { FoundDocument, Hint, Notice, SearchAnswer, SearchJob } from './messages.ts';
+import { parseQuery } from './query.ts';
+
+const HINT_AFTER_MS = 20;
+const START_AFTER_MS = 5_000;
+const LEASE_EVERY_MS = 60_000;
+
+/** Events after which a session has other documents. */
+const CHANGING: ReadonlySet<string> = new Set([
+  'context.spliced',
+  'context.undone',
+  'event.session.created',
+  'session.meta.updated',
+  'turn.step.completed',
+  'turn.step.interrupted',
+  'turn.ended',
+]);
+
+export interface Search {
+  /** Finds one page. Throws `validation.failed`, `internal.error` and the signal's reason. */
+  search(request: SearchRequest, signal: AbortSignal): Promise<SearchReply>;
+  /** Takes note that a session's header changed without an event. */
+  changed(sessionId: string): void;
+  /** Receives the events of all sessions. */
+  receive(frame: EventFrame): void;
+  /** Indexes from some seconds later on. */
+  startBackground(): void;
+  close(): Promise<void>;
+}
+
+export interface SearchDeps {
+  /** `<home>/sessions` */
+  sessionsDir: string;
+  /** Path of the lease; its holder is the server that indexes cold sessions. */
+  lockPath: string;
+  holder: LeaseHolder;
+  /** Starts the search thread. */
+  openThread(onDeath: () => void): Thread;
+  /** A session of the home, with the length of its journal in bytes. */
+  sessionOf(id: string): { header: SessionHeader; length: number; isLive: boolean } | undefined;
+  /** Number of sessions of the home. */
+  countSessions(): number;
+  /** All ids of a workspace. */
+  workspaceIds(id: string): Promise<string[]>;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Creates the service; its thread starts with the first search, or some seconds after the server. */
+export function createSearch(deps: SearchDeps): Search {
+  const { sessionsDir, lockPath, holder, openThread, sessionOf, countSessions, clock, log } = deps;
+  const changedIds = new Set<string>();
+  let thread: Thread | undefined;
+  let lease: Lease | undefined;
+  let cancelHints: (() => void) | undefined;
+  let cancelLease: (() => void) | undefined;
+  let cancelStart: (() => void) | undefined;
+  let closed = false;
+
+  function tell(notice: Notice): void {
+    thread?.tell(notice);
+  }
+
+  function hintOf(id: string): Hint | undefined {
+    const session = sessionOf(id);
+    if (!session) return undefined;
+    const { header, length } = session;
+    const { workspaceId, archived } = header;
+    return { id, workspaceId, archived, folder: join(sessionsDir, workspaceId, id), length };
+  }
+
+  function sendHints(): void {
+    cancelHints = undefined;
+    const hints = [...changedIds].flatMap((id) => hintOf(id) ?? []);
+    changedIds.clear();
+    if (hints.length > 0) tell({ kind: 'hints', hints });
+  }
+
+  function changed(sessionId: string): void {
+    changedIds.add(sessionId);
+    if (thread) cancelHints ??= clock.setTimeout(sendHints, HINT_AFTER_MS);
+  }
+
+  /** One server at a time indexes the sessions that no server has loaded. */
+  async function holdLease(): Promise<void> {
+    try {
+      lease?.fence();
+      if (!lease) {
+        const taken = await acquireLease(lockPath, holder);
+        lease = 'lease' in taken ? taken.lease : undefined;
+      }
+    } catch (error) {
+      lease = undefined;
+      log.warn('the lease of the search index is lost', { err: error });
+    }
+    tell({ kind: 'fill', active: lease !== undefined });
+    if (!closed) cancelLease = clock.setTimeout(() => void holdLease(), LEASE_EVERY_MS);
+  }
+
+  function start(): Thread {
+    if (thread) return thread;
+    cancelStart?.();
+    thread = openThread(() => {
+      // The next search starts it again; its state is in the file.
+      thread = undefined;
+      cancelLease?.();
+    });
+    void holdLease();
+    sendHints();
+    return thread;
+  }
+
+  function hitOf({ sessionId, agentId, role, snippet, time, turn, step, score }: FoundDocument): SearchHit[] {
+    const { header } = sessionOf(sessionId) ?? {};
+    if (!header || header.archived) return [];
+    return [
+      {
+        session_id: sessionId,
+        workspace_id: header.workspaceId,
+        session_title: header.title,
+        agent_id: agentId,
+        role,
+        snippet,
+        time,
+        ...(turn === undefined ? {} : { turn }),
+        ...(turn === undefined || step === undefined ? {} : { step_id: `t${turn}.${step}` }),
+        score,
+      },
+    ];
+  }
+
+  return {
+    async search(request, signal) {
+      const workspaceId = request.container?.workspace_id;
+      const query = parseQuery(request, workspaceId === undefined ? undefined : await deps.workspaceIds(workspaceId));
+      const sessionId = request.container?.session_id;
+      const isLive = sessionId !== undefined && sessionOf(sessionId)?.isLive === true;
+      const running = start();
+      cancelHints?.();
+      sendHints();
+      const job: SearchJob = {
+        query,
+        size: request.page_size,
+        token: request.page_token,
+        live: isLive ? hintOf(sessionId) : undefined,
+      };
+      // Both ends of the thread have one version.
+      const answer = (await running.ask(job, signal)) as SearchAnswer;
+      return replyOf(answer, isLive);
+    },
+    changed,
+    receive({ type, sessionId, volatile }) {
+      if (!volatile && CHANGING.has(type)) changed(sessionId);
+    },
+    startBackground() {
+      cancelStart = clock.setTimeout(() => void start(), START_AFTER_MS);
+    },
+    async close() {
+      closed = true;
+      cancelStart?.();
+      cancelHints?.();
+      cancelLease?.();
+      await thread?.close();
+      await lease?.release().catch((error: unknown) => log.warn(errorMessage(error)));
+    },
+  };
+
+  function replyOf(answer: SearchAnswer, isLive: boolean): SearchReply {
+    const { found, hasMore, token, incomplete, state, indexedSessions, documents, degraded } = answer;
+    return {
+      items: found.flatMap(hitOf),
+      has_more: hasMore,
+      ...(token === undefined ? {} : { page_token: token }),
+      ...(incomplete ? { incomplete } : {}),
+      index_state: isLive
+        ? { state: 'ready', indexed_sessions: 1, total_sessions: 1, documents }
+        : {
+            state,
+            indexed_sessions: indexedSessions,
+            total_sessions: countSessions(),
+            documents,
+            ...(state === 'building' ? { stale: true as const } : {}),
+            ...(degraded === undefined ? {} : { degraded }),
+          },
+      source: isLive ? 'live' : 'index',
+    };
+  }
+}
