@@ -7,10 +7,12 @@ import { realPath } from '#server/runtime/real-path.ts';
 export const TOKEN = 'server.token';
 export const CREDENTIALS = 'credentials';
 export const SESSIONS = 'sessions';
+/** Indexes; that of search has the text of all sessions. */
+export const CACHE = 'cache';
 export const SETTINGS = ['config.toml', 'mcp.json'];
 
 /** Entries that may be links to other folders. */
-const LINKED = [TOKEN, CREDENTIALS, SESSIONS, ...SETTINGS];
+const LINKED = [TOKEN, CREDENTIALS, SESSIONS, CACHE, ...SETTINGS];
 
 /** Cache lifetime: preparing and deciding one call takes less time and reads the disk a single time. */
 const SAME_LOOK_MS = 20;

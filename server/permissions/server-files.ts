@@ -2,11 +2,11 @@
 import { join, relative, sep } from 'node:path';
 import { isInside } from '#server/files/paths.ts';
 import type { ToolEnvironment } from '#server/tools/tool.ts';
-import { CREDENTIALS, SESSIONS, SETTINGS, TOKEN } from '#server/home/server-home.ts';
+import { CACHE, CREDENTIALS, SESSIONS, SETTINGS, TOKEN } from '#server/home/server-home.ts';
 
 export interface ServerFiles {
   /**
-   * Token, credentials, and the folders of sessions other than this one and its ancestors (which it was copied from):
+   * Token, credentials, indexes (with the text of all sessions), and the folders of sessions other than this one and its ancestors (which it was copied from):
    * no tool reads or writes them.
    */
   isSecret(path: string): boolean;
@@ -39,7 +39,7 @@ export async function findServerFiles({ home, sessionDir, ancestorDirs = [] }: S
   const { real, links } = await home.look();
   const homes = [...new Set([home.path, real])];
   const linked = (names: readonly string[]) => names.flatMap((name) => links.get(name) ?? []);
-  const secrets = linked([TOKEN, CREDENTIALS]);
+  const secrets = linked([TOKEN, CREDENTIALS, CACHE]);
   const settings = linked(SETTINGS);
   const sessions = [...homes.map((folder) => join(folder, SESSIONS)), ...linked([SESSIONS])];
   const inEveryHome = (folder: string) => {
@@ -66,7 +66,7 @@ export async function findServerFiles({ home, sessionDir, ancestorDirs = [] }: S
         if (!inside(path, folder)) return false;
         const [first = ''] = segmentsBelow(path, folder);
         // A prefix, so that temporary files written before a rename match too.
-        return first.startsWith(TOKEN) || first === CREDENTIALS;
+        return first.startsWith(TOKEN) || first === CREDENTIALS || first === CACHE;
       });
     },
     isSettings: (path) =>

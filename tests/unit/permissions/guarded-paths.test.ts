@@ -88,7 +88,12 @@ describe('secrets of the server', () => {
       home: createServerHome(home),
       sessionDir: join(home, 'sessions/wd_x/session_own'),
     };
-    for (const path of [join(home, 'credentials/x'), join(real, 'credentials/x'), join(space.root, 'kept-token')]) {
+    for (const path of [
+      join(home, 'credentials/x'),
+      join(home, 'cache/search-v1.db'),
+      join(real, 'credentials/x'),
+      join(space.root, 'kept-token'),
+    ]) {
       await expect(resolveFile(path, places)).rejects.toThrow('sensitive');
     }
     for (const own of [home, real].map((folder) => join(folder, 'sessions/wd_x/session_own/x'))) {
