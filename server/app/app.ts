@@ -448,12 +448,16 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       sessions.startBackground();
       uploads.startSweep();
       mcpAuth.start().catch((error: unknown) => log.warn('MCP grants could not be looked at', { err: error }));
-      void removeOldIndexes({
-        home,
-        version: indexSchema.version,
-        // A server of another version may have another schema.
-        inUse: async () => (await listInstances(home)).some((other) => other.host_version !== version),
-      }).catch((error: unknown) => log.warn('old session indexes could not be removed', { err: error }));
+      // The index takes over the rows of an earlier one.
+      const removed = index.usable.then(() =>
+        removeOldIndexes({
+          home,
+          version: indexSchema.version,
+          // A server of another version may have another schema.
+          inUse: async () => (await listInstances(home)).some((other) => other.host_version !== version),
+        }),
+      );
+      removed.catch((error: unknown) => log.warn('old session indexes could not be removed', { err: error }));
     },
     requestStop,
     async workspaceChanged(id, what, by) {

@@ -17,6 +17,7 @@ import type { Caller } from '#schema/rest/caller.ts';
 import type { Prompt, SubmitPrompt } from '#schema/rest/prompt.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import type { RuntimeBinding, Session } from '#schema/rest/session.ts';
+import type { SessionListing } from '#schema/rest/session-listing.ts';
 import type { ToolDescriptor } from '#schema/rest/tool.ts';
 import { copyChanges, type CopyRequest } from './copies/copy-changes.ts';
 import type { WantedCopy } from './copies/session-copies.ts';
@@ -32,6 +33,8 @@ import { createSessionFolds } from './reading/session-folds.ts';
 import { createSessionReads, type ReadSession } from './reading/session-reads.ts';
 import { createSessionStreams } from './reading/session-streams.ts';
 import { createTranscriptReads, type ReadTranscripts } from './reading/transcript-reads.ts';
+import type { ListingQuery } from './listing/listing-query.ts';
+import { readListing } from './listing/session-listing.ts';
 import { createArchiveActions, type ArchiveActions } from './requests/archive-actions.ts';
 import { createConversationActions, type ConversationActions } from './requests/conversation-actions.ts';
 import { newSessionHeader, type CreateSession } from './requests/new-session.ts';
@@ -82,6 +85,8 @@ export interface Sessions extends ConversationActions, ArchiveActions {
   /** Throws `session.not_found`. */
   assertExists(id: string): Promise<void>;
   list(query: SessionListQuery): Promise<{ items: Session[]; has_more: boolean }>;
+  /** Reads a page of the v2 list; loads no session. Throws `page_token.mismatch`, `persistence.failure`. */
+  listing(query: ListingQuery): Promise<SessionListing>;
   /**
    * Reads a session without loading or changing it. Throws `session.not_found`; `internal.error` if its journal is
    * damaged.
@@ -283,6 +288,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       rowOf(id);
     },
     list,
+    listing: (query) => readListing(query, { index, live, workspaces }),
     read,
     transcript,
     use: live.use,

@@ -48,6 +48,8 @@ export interface IndexDb {
   markFilled(): void;
   /** Registers a listener that is called after a damaged file was replaced with an empty one. */
   onRemade(listener: () => void): void;
+  /** Path of the file of the schema version before this one, which may exist. */
+  readonly earlierPath: string;
   /** Closes a file that was removed or replaced from outside; the next use opens the current one. */
   refresh(): Promise<void>;
   /** Closes permanently; later calls of `run` throw. */
@@ -101,7 +103,8 @@ export interface IndexDbOptions {
 
 /** Creates the index without opening a file. */
 export function createIndexDb({ home, schema, log }: IndexDbOptions): IndexDb {
-  const path = join(home, 'cache', `index-v${schema.version}.db`);
+  const pathOf = (version: number) => join(home, 'cache', `index-v${version}.db`);
+  const path = pathOf(schema.version);
   const remadeListeners: (() => void)[] = [];
   let closed = false;
   /** Error of the file locks while they fail: each use of the index would block the event loop for 10 s. */
@@ -192,6 +195,7 @@ export function createIndexDb({ home, schema, log }: IndexDbOptions): IndexDb {
   }
 
   return {
+    earlierPath: pathOf(schema.version - 1),
     run,
     filled: () => run(({ all }) => all(`SELECT value FROM facts WHERE name = 'filled'`).length > 0),
     markFilled: () => void run((db) => db.run(`INSERT OR REPLACE INTO facts VALUES ('filled', '1')`)),
