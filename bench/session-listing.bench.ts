@@ -80,6 +80,7 @@ afterAll(async () => {
 });
 
 const live = { all: () => [], get: () => undefined };
+const gitFacts = { read: async () => new Map() };
 const workspaces = { byId: async () => new Map() };
 
 for (const [name, parameters] of Object.entries(queries)) {
@@ -90,7 +91,7 @@ for (const [name, parameters] of Object.entries(queries)) {
         `${size} sessions`,
         async () => {
           const entry = indexes.get(size);
-          if (entry) await readListing(query, { index: entry.index, live, workspaces });
+          if (entry) await readListing(query, { index: entry.index, live, workspaces, gitFacts });
         },
         { time: 200 },
       );

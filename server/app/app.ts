@@ -368,6 +368,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       );
     },
     flushEvents: bus.flush,
+    gitFacts: git.facts,
     models,
     announceArchived: (sessionId, workspace_id) =>
       globalStream.publish('event.session.archived', { workspace_id }, { sessionId }),

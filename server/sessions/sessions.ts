@@ -5,6 +5,7 @@ import { createSemaphore } from '#server/async/semaphore.ts';
 import type { Config } from '#server/config/config.ts';
 import { ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import type { StreamSource } from '#server/events/stream-source.ts';
+import type { GitFactsCache } from '#server/git/facts.ts';
 import type { WorkDirectory } from '#server/files/work-directory.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
 import { createTranscriptFollowers, type TranscriptFollowers } from '#server/transcript/following/followers.ts';
@@ -69,6 +70,7 @@ export interface SessionsDeps
   models: ModelChecks;
   /** The uploads that prompts may reference. */
   uploads: Uploads;
+  gitFacts: Pick<GitFactsCache, 'read'>;
   /** Publishes `event.session.archived` in the global stream. */
   announceArchived(sessionId: string, workspaceId: string): void;
 }
@@ -288,7 +290,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       rowOf(id);
     },
     list,
-    listing: (query) => readListing(query, { index, live, workspaces }),
+    listing: (query) => readListing(query, { index, live, workspaces, gitFacts: deps.gitFacts }),
     read,
     transcript,
     use: live.use,

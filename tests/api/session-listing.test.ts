@@ -1,8 +1,10 @@
 /** `GET /api/v2/sessions` over a real server: parameters, items, pages, tokens and loaded sessions. */
+import { execFileSync } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { workspaceIdOf } from '#server/workspaces/workspace-root.ts';
+import { eventually } from '#support/patience.ts';
 import { startServer, temporaryDirectory, type TestServer } from '#support/server.ts';
 import { startTalk } from '#support/talk.ts';
 import { startWorld } from '#support/world.ts';
@@ -17,7 +19,7 @@ const OTHER = workspaceIdOf(OTHER_ROOT);
 const ALIAS = 'wd_a_00000000000a';
 const at = (second: number) => START + second * 1000;
 
-const item = z.object({
+const item = z.looseObject({
   id: z.string(),
   workspace: z.object({ id: z.string(), cwd: z.string().nullable() }),
   meta: z.looseObject({ updated_at: z.number() }),
@@ -355,6 +357,37 @@ describe('groups', () => {
         { workspace: { id: OTHER, cwd: OTHER_ROOT }, sessions: [{ id: 'session_d' }], total: 1 },
       ],
     });
+  });
+});
+
+describe('include=git', () => {
+  const git = z.object({ branch: z.string().nullable(), pull_request: z.null() });
+  const withGit = flatPage.extend({ items: z.array(z.looseObject({ id: z.string(), git })) });
+
+  it('adds facts to each item, null where there is no repository', async () => {
+    expect(withGit.parse((await get('?include=git')).data).items.map((one) => one.git)).toEqual(
+      Array.from({ length: 5 }, () => ({ branch: null, pull_request: null })),
+    );
+    const grouped = groupedPage.parse((await get('?include=git&view=by_workspace')).data);
+    expect(grouped.groups.flatMap(({ sessions }) => sessions)).toMatchObject(
+      Array.from({ length: 5 }, () => ({ git: { branch: null } })),
+    );
+    for (const one of (await flat('')).items) expect(one).not.toHaveProperty('git');
+  });
+
+  it('has the branch of the directory', async () => {
+    const world = await startWorld();
+    try {
+      await world.session();
+      execFileSync('git', ['-C', world.project, 'symbolic-ref', 'HEAD', 'refs/heads/feature/x']);
+      // On a busy machine the facts may arrive after the reply.
+      await eventually(async () => {
+        const { items } = withGit.parse((await world.api('GET', '/api/v2/sessions?include=git')).data);
+        expect(items[0]?.git.branch).toBe('feature/x');
+      });
+    } finally {
+      await world.close();
+    }
   });
 });
 

@@ -1,6 +1,6 @@
 /** Items of the v2 session list. */
 import type { Session } from '#schema/rest/session.ts';
-import type { ActivityStatus, GitFacts, ListedSession } from '#schema/rest/session-listing.ts';
+import type { ActivityStatus, ListedSession } from '#schema/rest/session-listing.ts';
 import { sessionOfHeader, type SessionHeader } from '../index/session-header.ts';
 
 /** The members that the list reads of a session that is loaded in this process. */
@@ -22,12 +22,8 @@ export function activityOf(session: Session): ActivityStatus {
 export const directoryOf = ({ cwd }: Pick<SessionHeader, 'cwd'>, root: string | undefined): string | null =>
   cwd || root || null;
 
-/** Builds an item from the row; status and model are those of `live`, the loaded session. */
-export function itemOf(
-  row: SessionHeader,
-  live: ListedLive | undefined,
-  { root, git }: { root: string | undefined; git?: GitFacts | undefined },
-): ListedSession {
+/** Builds an item from the row, without git facts; status and model are those of `live`, the loaded session. */
+export function itemOf(row: SessionHeader, live: ListedLive | undefined, root: string | undefined): ListedSession {
   const archived_at = row.archived ? (row.archivedAt ?? null) : null;
   return {
     id: row.id,
@@ -44,6 +40,5 @@ export function itemOf(
       status: activityOf(live?.view(row) ?? sessionOfHeader(row, undefined)),
       model: live?.boundModel() ?? null,
     },
-    ...(git ? { git } : {}),
   };
 }

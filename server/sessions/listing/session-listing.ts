@@ -1,6 +1,7 @@
 /** `GET /api/v2/sessions`: pages of the session index; status and model are those of loaded sessions. Loads nothing. */
 import { createTimeSlice } from '#server/async/yield.ts';
 import type { FlatPage, GroupedPage, SessionGroup, SessionItem, SessionListing } from '#schema/rest/session-listing.ts';
+import type { GitFactsCache } from '#server/git/facts.ts';
 import type { WorkspaceIds } from '#server/workspaces/workspaces.ts';
 import { isDescending, type ListEntry, type ListKey } from '../index/listed-sessions.ts';
 import type { SessionFilter, StatusFilter } from '../index/session-filter.ts';
@@ -14,6 +15,7 @@ export interface SessionListingDeps {
   index: Pick<SessionIndex, 'ready' | 'listed' | 'count' | 'firstKeys' | 'headers'>;
   live: { all(): readonly ListedLive[]; get(id: string): ListedLive | undefined };
   workspaces: { byId(): Promise<ReadonlyMap<string, WorkspaceIds>> };
+  gitFacts: Pick<GitFactsCache, 'read'>;
 }
 
 /** Reads a page. Throws `page_token.mismatch`, and `persistence.failure` if the index cannot be read. */
@@ -22,7 +24,17 @@ export async function readListing(query: ListingQuery, deps: SessionListingDeps)
   await deps.index.ready();
   const workspaces = await deps.workspaces.byId();
   const listing = { query, deps, workspaces, filter: filterOf(query, workspaces, deps), after };
-  return query.view === 'flat' ? readFlatPage(listing) : readGroupedPage(listing);
+  const page = query.view === 'flat' ? await readFlatPage(listing) : await readGroupedPage(listing);
+  if (query.include.git) await addGitFacts(page, deps.gitFacts);
+  return page;
+}
+
+/** Adds the git facts to the items of a page, by their directories. */
+async function addGitFacts(page: SessionListing, gitFacts: SessionListingDeps['gitFacts']): Promise<void> {
+  const all = 'items' in page ? page.items : page.groups.flatMap(({ sessions }) => sessions);
+  const items = all.filter((item) => 'workspace' in item);
+  const facts = await gitFacts.read(items.flatMap(({ workspace }) => workspace.cwd ?? []));
+  for (const item of items) item.git = facts.get(item.workspace.cwd ?? '') ?? { branch: null, pull_request: null };
 }
 
 interface Listing {
@@ -85,7 +97,7 @@ async function itemsOf({ query, deps, workspaces }: Listing, listed: readonly Li
     const rows = deps.index.headers(portion.map(({ id }) => id));
     for (const { id } of portion) {
       const row = rows.get(id);
-      if (row) items.push(itemOf(row, deps.live.get(id), { root: rootOf(workspaces, row) }));
+      if (row) items.push(itemOf(row, deps.live.get(id), rootOf(workspaces, row)));
     }
   }
   return items;

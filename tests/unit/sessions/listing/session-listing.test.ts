@@ -64,6 +64,8 @@ const liveOf = (id: string, status: ActivityStatus): ListedLive => ({
   boundModel: () => 'model',
 });
 
+const gitFacts = { read: async () => new Map() };
+
 const some = <T>(random: Random, items: readonly T[]) =>
   Array.from({ length: 1 + integer(random, 3) }, () => pick(random, items));
 
@@ -143,6 +145,7 @@ it(`${HOMES} random homes are listed as a naive list`, async () => {
       index,
       live: { all: () => live, get: (id) => live.find((session) => session.id === id) },
       workspaces: { byId: async () => byId },
+      gitFacts,
     };
     const naive: NaiveHome = { sessions, aliases };
     for (let count = 0; count < QUERIES; count++) {
@@ -175,7 +178,12 @@ it('takes the root of the workspace for a session without a directory, and null 
   await index.ready();
   index.upsert(sessionRow('a', { cwd: '', workspaceId: 'wd_two_1', updatedAt: 2 }), 0);
   index.upsert(sessionRow('b', { cwd: '', workspaceId: 'wd_unregistered_1', updatedAt: 1 }), 0);
-  const deps = { index, live: { all: () => [], get: () => undefined }, workspaces: { byId: async () => byId } };
+  const deps = {
+    index,
+    live: { all: () => [], get: () => undefined },
+    workspaces: { byId: async () => byId },
+    gitFacts,
+  };
   expect(await readListing(listingQuery.parse({}), deps)).toMatchObject({
     items: [{ workspace: { cwd: '/p/two' } }, { workspace: { cwd: null } }],
   });
