@@ -37,6 +37,7 @@ import { createTranscriptReads, type ReadTranscripts } from './reading/transcrip
 import type { ListingQuery } from './listing/listing-query.ts';
 import { readListing } from './listing/session-listing.ts';
 import { createArchiveActions, type ArchiveActions } from './requests/archive-actions.ts';
+import { createBatchActions, type BatchActions } from './requests/batch-actions.ts';
 import { createConversationActions, type ConversationActions } from './requests/conversation-actions.ts';
 import { newSessionHeader, type CreateSession } from './requests/new-session.ts';
 import { createSessionExport, type ExportSession } from './requests/session-export.ts';
@@ -80,7 +81,7 @@ export interface SessionDirectory extends WorkDirectory {
   readonly workspaceId: string;
 }
 
-export interface Sessions extends ConversationActions, ArchiveActions {
+export interface Sessions extends ConversationActions, ArchiveActions, BatchActions {
   create(request: CreateSession): Promise<Session>;
   /** Returns the Session object; does not load the session. Throws `session.not_found`. */
   get(id: string): Promise<Session>;
@@ -206,6 +207,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     index,
     projection: folds.projection,
   });
+  const archiveActions = createArchiveActions({ live, rowOf, announceArchived: deps.announceArchived, clock });
   const recovery = createSessionRecovery({ index, live, holder, log, clock });
   let callOffStart = () => {};
   const woken = createWokenSessions({ index, live, features, config: deps.config, holder, log });
@@ -317,7 +319,8 @@ export function createSessions(deps: SessionsDeps): Sessions {
       live.use(id, (session) => updateProfile(session, body, { live, models, clock, by })),
     switchRuntime: (id, runtimeId) => live.use(id, (session) => switchRuntime(session, runtimeId)),
     ...createConversationActions(live),
-    ...createArchiveActions({ live, rowOf, announceArchived: deps.announceArchived, clock }),
+    ...archiveActions,
+    ...createBatchActions({ actions: archiveActions, ready: index.ready }),
     fork: (id, request) => copyOf(id, 'fork', request),
     createChild: (id, request) => copyOf(id, 'child', request),
     children,
