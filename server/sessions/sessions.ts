@@ -41,7 +41,7 @@ import { createBatchActions, type BatchActions } from './requests/batch-actions.
 import { createConversationActions, type ConversationActions } from './requests/conversation-actions.ts';
 import { newSessionHeader, type CreateSession } from './requests/new-session.ts';
 import { createSessionExport, type ExportSession } from './requests/session-export.ts';
-import { listSessions, type SessionListQuery } from './requests/session-list.ts';
+import { listPortions, listSessions, type SessionListQuery } from './requests/session-list.ts';
 import { describeTools } from './requests/session-tools.ts';
 import { submitPrompt } from './requests/submit-prompt.ts';
 import { switchRuntime } from './requests/switch-runtime.ts';
@@ -87,7 +87,10 @@ export interface Sessions extends ConversationActions, ArchiveActions, BatchActi
   get(id: string): Promise<Session>;
   /** Throws `session.not_found`. */
   assertExists(id: string): Promise<void>;
+  /** Reads a page of the v1 list. Throws `workspace.not_found`. */
   list(query: SessionListQuery): Promise<{ items: Session[]; has_more: boolean }>;
+  /** Reads all sessions that match, in portions. Throws `workspace.not_found`. */
+  portions(query: SessionListQuery): AsyncGenerator<Session[], undefined>;
   /** Reads a page of the v2 list; loads no session. Throws `page_token.mismatch`, `persistence.failure`. */
   listing(query: ListingQuery): Promise<SessionListing>;
   /**
@@ -237,11 +240,16 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return (await live.create(row)).view(row);
   }
 
+  const busyIds = () =>
+    live.all().flatMap((session) => (session.activity().busy && session.view().busy ? [session.id] : []));
+
   async function list(query: SessionListQuery) {
-    const busyIds = () =>
-      live.all().flatMap((session) => (session.activity().busy && session.view().busy ? [session.id] : []));
     const { rows, hasMore } = await listSessions(query, { index, workspaces, busyIds });
     return { items: rows.map(view), has_more: hasMore };
+  }
+
+  async function* portions(query: SessionListQuery): AsyncGenerator<Session[], undefined> {
+    for await (const rows of listPortions(query, { index, workspaces, busyIds })) yield rows.map(view);
   }
 
   /** Copies a session. Not a transaction: writes before a failure remain. */
@@ -292,6 +300,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       rowOf(id);
     },
     list,
+    portions,
     listing: (query) => readListing(query, { index, live, workspaces, gitFacts: deps.gitFacts }),
     read,
     transcript,
