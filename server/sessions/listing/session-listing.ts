@@ -161,13 +161,18 @@ async function readGroupedPage(listing: Listing): Promise<GroupedPage> {
 
 /** Reads a group's first sessions; undefined if none is left since the groups were found. */
 async function readGroup(listing: Listing, group: Group): Promise<SessionGroup | undefined> {
-  const { query, deps, workspaces } = listing;
+  const { query, deps } = listing;
   const filter = { ...listing.filter, workspaceIds: group.ids };
-  const listed = deps.index.listed(filter, { sort: query.sort, limit: query['group.page_size'] });
-  const [first] = listed;
-  const row = first && deps.index.headers([first.id]).get(first.id);
-  if (!row) return undefined;
   const total = deps.index.count(filter);
-  const cwd = directoryOf(row, rootOf(workspaces, row));
-  return { workspace: { id: group.id, cwd }, sessions: await itemsOf(listing, listed), total };
+  const listed = deps.index.listed(filter, { sort: query.sort, limit: query['group.page_size'] });
+  const sessions = await itemsOf(listing, listed);
+  const [first] = sessions;
+  if (!first) return undefined;
+  const cwd = 'workspace' in first ? first.workspace.cwd : directoryOfIndexed(listing, first.id);
+  return { workspace: { id: group.id, cwd }, sessions, total };
+}
+
+function directoryOfIndexed({ deps, workspaces }: Listing, id: string): string | null {
+  const row = deps.index.headers([id]).get(id);
+  return row ? directoryOf(row, rootOf(workspaces, row)) : null;
 }

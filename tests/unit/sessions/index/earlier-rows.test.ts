@@ -1,4 +1,4 @@
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { writeIndexV7, type RowV7 } from '#support/index-v7.ts';
@@ -99,4 +99,21 @@ it.each<[string, (home: string) => void | Promise<void>]>([
   expect(reads).toEqual(['a']);
   expect(index.list(all).rows.map(({ title }) => title)).toEqual(['A']);
   expect(lines.filter((line) => line.includes('damaged and is made again'))).toEqual([]);
+});
+
+it('reads the folders after the index was damaged: the rows of the earlier one may be older', async () => {
+  const home = await temporaryHome();
+  await writeSession(home, 'a', { title: 'Present' });
+  const { index } = openIndex(home);
+  await index.ready();
+  await index.close();
+  const { mtimeMs, size } = await stat(join(sessionDir(home, 'a'), 'state.json'));
+  writeIndexV7(home, [row('a', { title: 'Old', stateMtime: mtimeMs, stateSize: size })]);
+  await writeFile(join(home, 'cache/index-v8.db'), 'no database '.repeat(1_000));
+  await rm(join(home, 'cache/index-v8.db-wal'), { force: true });
+  const { index: again, reads } = openIndex(home);
+  await again.ready();
+  await again.repair();
+  expect(reads).toEqual(['a']);
+  expect(again.get('a')).toMatchObject({ title: 'Present' });
 });
