@@ -360,6 +360,25 @@ describe('groups', () => {
   });
 });
 
+it('sessions of a workspace that was removed are still found by its id', async () => {
+  const root = await temporaryDirectory();
+  const id = workspaceIdOf(root);
+  const own = await temporaryDirectory();
+  await writeSession(own, 'session_x', { cwd: root, updatedAt: at(1) }, { workspaceId: id });
+  const other = await startServer({ home: own });
+  try {
+    expect((await other.api('DELETE', `/workspaces/${id}`)).code).toBe(0);
+    for (const query of [`?workspace.id=${id}`, `?workspace.id=${id}&activity.status=idle`]) {
+      const { items, total } = flatPage.parse((await other.api('GET', `/api/v2/sessions${query}`)).data);
+      expect([items.map(letter), total]).toEqual([['x'], 1]);
+    }
+    expect((await other.api('GET', `/sessions?workspace_id=${id}`)).code).toBe(40410);
+  } finally {
+    await other.close();
+    for (const folder of [own, root]) await rm(folder, { recursive: true, force: true });
+  }
+});
+
 describe('include=git', () => {
   const git = z.object({ branch: z.string().nullable(), pull_request: z.null() });
   const withGit = flatPage.extend({ items: z.array(z.looseObject({ id: z.string(), git })) });
