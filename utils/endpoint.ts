@@ -23,6 +23,7 @@ import { ServiceError, invalid } from '#server/errors/service-error.ts';
 import { DEFAULT_BODY_LIMIT, readJsonBody } from './http/body.ts';
 import { callerOf } from './http/caller.ts';
 import { clientSignal } from './http/client-signal.ts';
+import { ItemPortions, portionsReply, type ItemOf } from './http/item-portions.ts';
 import { createForm, type Form } from './http/multipart.ts';
 import type { Reply } from './http/reply.ts';
 import { success } from './http/reply.ts';
@@ -206,14 +207,18 @@ export function defineEndpoint<
       status?: 201 | 204;
       /** The payload may have many MiB: plain values, written piece by piece. */
       large?: boolean;
-    } & Steps<Params, Query, Body, Resource, Stateless, z.input<Data>>,
+    } & Steps<Params, Query, Body, Resource, Stateless, z.input<Data> | ItemPortions<ItemOf<z.input<Data>>>>,
 ): Endpoint {
   return endpointOf({
     definition,
     run: (input) =>
       checked({ definition }, async () => {
-        const data = await definition.handler(await prepare(definition, input));
-        if (validateReplies && definition.data) assertReply(definition.data, data);
+        const data: unknown = await definition.handler(await prepare(definition, input));
+        const check = (shown: unknown) => {
+          if (validateReplies && definition.data) assertReply(definition.data, shown);
+        };
+        if (data instanceof ItemPortions) return portionsReply(data, input.requestId, definition.status ?? 200, check);
+        check(data);
         if (definition.status === 204) return { status: 204, headers: {} };
         return success(data, input.requestId, definition.status ?? 200, definition.large);
       }),

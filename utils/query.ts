@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { afterFields } from '#schema/after-fields.ts';
+import { clientArray } from '#schema/client-array.ts';
 import { nonEmpty } from '#schema/scalars.ts';
 
 const BOOLEANS = new Map([
@@ -39,6 +40,11 @@ export function queryInteger({ min, max, required }: { min?: number; max?: numbe
       return typeof value === 'string' ? Number(value) : Number.NaN;
     }, integer)
     .meta(documented);
+}
+
+/** A repeatable parameter: one value, or an array of at most `LIST_MAX`. */
+export function queryList<Item extends z.ZodType>(item: Item) {
+  return z.preprocess((value) => (typeof value === 'string' ? [value] : value), clientArray(item));
 }
 
 export const PAGE_SIZE_MAX = 100;

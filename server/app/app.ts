@@ -252,6 +252,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       );
     },
     flushEvents: bus.flush,
+    gitFacts: git.facts,
     models,
     announceArchived(sessionId, workspace_id) {
       globalStream.publish('event.session.archived', { workspace_id }, { sessionId });
@@ -339,12 +340,16 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       search.startBackground();
       uploads.startSweep();
       mcpAuth.start().catch((error: unknown) => log.warn('MCP grants could not be looked at', { err: error }));
-      void removeOldIndexes({
-        home: options.home,
-        version: indexSchema.version,
-        // A server of another version may have another schema.
-        inUse: async () => (await listInstances(options.home)).some((other) => other.host_version !== SERVER_VERSION),
-      }).catch((error: unknown) => log.warn('old session indexes could not be removed', { err: error }));
+      // The index takes over the rows of an earlier one.
+      const removed = index.usable.then(() =>
+        removeOldIndexes({
+          home: options.home,
+          version: indexSchema.version,
+          // A server of another version may have another schema.
+          inUse: async () => (await listInstances(options.home)).some((other) => other.host_version !== SERVER_VERSION),
+        }),
+      );
+      removed.catch((error: unknown) => log.warn('old session indexes could not be removed', { err: error }));
     },
     requestStop,
     async workspaceChanged(id, what, by) {

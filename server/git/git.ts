@@ -1,8 +1,9 @@
-/** Git for the file actions. */
+/** Git for the file actions and the lists of sessions. */
 import type { Clock } from '#server/clock.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { WorkDirectory } from '#server/files/work-directory.ts';
 import type { GitMarks } from './marks.ts';
+import { createGitFacts, type GitFactsCache } from './facts.ts';
 import { createPullRequests, type PullRequests } from './pull-request.ts';
 import { readMarks } from './read-marks.ts';
 import { openWorkTree, type GitRuntime, type WorkTree } from './work-tree.ts';
@@ -13,12 +14,13 @@ export interface Git {
   /** Undefined without git and outside of a repository. Throws the signal's reason. */
   marks(directory: Pick<WorkDirectory, 'root'>, signal: AbortSignal): Promise<GitMarks | undefined>;
   pullRequests: PullRequests;
+  facts: GitFactsCache;
   close(): void;
 }
 
 export interface GitDeps {
   runtime: GitRuntime;
-  clock: Pick<Clock, 'now'>;
+  clock: Clock;
   /** Time limit of all processes of one request together; default `GIT_TIMEOUT_MS`. */
   timeoutMs?: number | undefined;
 }
@@ -26,6 +28,7 @@ export interface GitDeps {
 export function createGit({ runtime, clock, timeoutMs }: GitDeps): Git {
   const pullRequests = createPullRequests({ runtime, clock });
   const open: Git['open'] = (directory, signal) => openWorkTree(directory, { runtime, signal, timeoutMs });
+  const facts = createGitFacts({ open, pullRequests, clock });
   return {
     open,
     async marks({ root }, signal) {
@@ -37,6 +40,10 @@ export function createGit({ runtime, clock, timeoutMs }: GitDeps): Git {
       }
     },
     pullRequests,
-    close: pullRequests.close,
+    facts,
+    close() {
+      facts.close();
+      pullRequests.close();
+    },
   };
 }

@@ -5,6 +5,7 @@ import { createSemaphore } from '#server/async/semaphore.ts';
 import type { Config } from '#server/config/config.ts';
 import { ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import type { StreamSource } from '#server/events/stream-source.ts';
+import type { GitFactsCache } from '#server/git/facts.ts';
 import type { WorkDirectory } from '#server/files/work-directory.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
 import { createTranscriptFollowers, type TranscriptFollowers } from '#server/transcript/following/followers.ts';
@@ -17,6 +18,7 @@ import type { Caller } from '#schema/rest/caller.ts';
 import type { Prompt, SubmitPrompt } from '#schema/rest/prompt.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import type { RuntimeBinding, Session } from '#schema/rest/session.ts';
+import type { SessionListing } from '#schema/rest/session-listing.ts';
 import type { ToolDescriptor } from '#schema/rest/tool.ts';
 import { copyChanges, type CopyRequest } from './copies/copy-changes.ts';
 import type { WantedCopy } from './copies/session-copies.ts';
@@ -32,11 +34,14 @@ import { createSessionFolds } from './reading/session-folds.ts';
 import { createSessionReads, type ReadSession } from './reading/session-reads.ts';
 import { createSessionStreams } from './reading/session-streams.ts';
 import { createTranscriptReads, type ReadTranscripts } from './reading/transcript-reads.ts';
+import type { ListingQuery } from './listing/listing-query.ts';
+import { readListing } from './listing/session-listing.ts';
 import { createArchiveActions, type ArchiveActions } from './requests/archive-actions.ts';
+import { createBatchActions, type BatchActions } from './requests/batch-actions.ts';
 import { createConversationActions, type ConversationActions } from './requests/conversation-actions.ts';
 import { newSessionHeader, type CreateSession } from './requests/new-session.ts';
 import { createSessionExport, type ExportSession } from './requests/session-export.ts';
-import { listSessions, type SessionListQuery } from './requests/session-list.ts';
+import { listPortions, listSessions, type SessionListQuery } from './requests/session-list.ts';
 import { describeTools } from './requests/session-tools.ts';
 import { submitPrompt } from './requests/submit-prompt.ts';
 import { switchRuntime } from './requests/switch-runtime.ts';
@@ -66,6 +71,7 @@ export interface SessionsDeps
   models: ModelChecks;
   /** The uploads that prompts may reference. */
   uploads: Uploads;
+  gitFacts: Pick<GitFactsCache, 'read'>;
   /** Publishes `event.session.archived` in the global stream. */
   announceArchived(sessionId: string, workspaceId: string): void;
   /** Called after a session was restored from the archive. */
@@ -77,13 +83,18 @@ export interface SessionDirectory extends WorkDirectory {
   readonly workspaceId: string;
 }
 
-export interface Sessions extends ConversationActions, ArchiveActions {
+export interface Sessions extends ConversationActions, ArchiveActions, BatchActions {
   create(request: CreateSession): Promise<Session>;
   /** Returns the Session object; does not load the session. Throws `session.not_found`. */
   get(id: string): Promise<Session>;
   /** Throws `session.not_found`. */
   assertExists(id: string): Promise<void>;
+  /** Reads a page of the v1 list. Throws `workspace.not_found`. */
   list(query: SessionListQuery): Promise<{ items: Session[]; has_more: boolean }>;
+  /** Reads all sessions that match, in portions. Throws `workspace.not_found`. */
+  portions(query: SessionListQuery): AsyncGenerator<Session[], undefined>;
+  /** Reads a page of the v2 list; loads no session. Throws `page_token.mismatch`, `persistence.failure`. */
+  listing(query: ListingQuery): Promise<SessionListing>;
   /**
    * Reads a session without loading or changing it. Throws `session.not_found`; `internal.error` if its journal is
    * damaged.
@@ -203,6 +214,13 @@ export function createSessions(deps: SessionsDeps): Sessions {
     index,
     projection: folds.projection,
   });
+  const archiveActions = createArchiveActions({
+    live,
+    rowOf,
+    announceArchived: deps.announceArchived,
+    onRestored: deps.onRestored,
+    clock,
+  });
   const recovery = createSessionRecovery({ index, live, holder, log, clock });
   let callOffStart = () => {};
   const woken = createWokenSessions({ index, live, features, config: deps.config, holder, log });
@@ -232,11 +250,16 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return (await live.create(row)).view(row);
   }
 
+  const busyIds = () =>
+    live.all().flatMap((session) => (session.activity().busy && session.view().busy ? [session.id] : []));
+
   async function list(query: SessionListQuery) {
-    const busyIds = () =>
-      live.all().flatMap((session) => (session.activity().busy && session.view().busy ? [session.id] : []));
     const { rows, hasMore } = await listSessions(query, { index, workspaces, busyIds });
     return { items: rows.map(view), has_more: hasMore };
+  }
+
+  async function* portions(query: SessionListQuery): AsyncGenerator<Session[], undefined> {
+    for await (const rows of listPortions(query, { index, workspaces, busyIds })) yield rows.map(view);
   }
 
   /** Copies a session. Not a transaction: writes before a failure remain. */
@@ -287,6 +310,8 @@ export function createSessions(deps: SessionsDeps): Sessions {
       rowOf(id);
     },
     list,
+    portions,
+    listing: (query) => readListing(query, { index, live, workspaces, gitFacts: deps.gitFacts }),
     read,
     transcript,
     use: live.use,
@@ -313,13 +338,8 @@ export function createSessions(deps: SessionsDeps): Sessions {
       live.use(id, (session) => updateProfile(session, body, { live, models, clock, by })),
     switchRuntime: (id, runtimeId) => live.use(id, (session) => switchRuntime(session, runtimeId)),
     ...createConversationActions(live),
-    ...createArchiveActions({
-      live,
-      rowOf,
-      announceArchived: deps.announceArchived,
-      onRestored: deps.onRestored,
-      clock,
-    }),
+    ...archiveActions,
+    ...createBatchActions({ actions: archiveActions, ready: index.ready }),
     fork: (id, request) => copyOf(id, 'fork', request),
     createChild: (id, request) => copyOf(id, 'child', request),
     children,

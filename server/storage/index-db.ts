@@ -16,6 +16,13 @@ export const libsqlFile = (): string => createRequire(import.meta.url).resolve('
 export const indexPath = (home: string, { version }: Pick<IndexSchema, 'version'>): string =>
   join(home, 'cache', `index-v${version}.db`);
 
+export interface SessionIndexDb extends IndexDb {
+  /** Path of the file of the schema version before this one, which may exist. */
+  readonly earlierPath: string;
+}
+
 /** Creates the index without opening a file. */
-export const createIndexDb = ({ home, schema, log }: IndexDbOptions): IndexDb =>
-  createDerivedDb({ path: indexPath(home, schema), name: 'the session index', schema, libsql: libsqlFile, log });
+export const createIndexDb = ({ home, schema, log }: IndexDbOptions): SessionIndexDb => ({
+  ...createDerivedDb({ path: indexPath(home, schema), name: 'the session index', schema, libsql: libsqlFile, log }),
+  earlierPath: indexPath(home, { version: schema.version - 1 }),
+});

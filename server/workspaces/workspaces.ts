@@ -43,8 +43,19 @@ export interface Workspaces {
   isRoot(real: string): Promise<boolean>;
   /** Returns all ids of the workspace, including its main one: the ids that a filter by workspace must accept. */
   aliases(id: string): Promise<string[]>;
+  /**
+   * Returns the workspace of each id that is registered or has sessions, also of ids whose workspace was removed. Unlike
+   * `aliases`, it throws for no id.
+   */
+  byId(): Promise<ReadonlyMap<string, WorkspaceIds>>;
   /** Writes pending touches. */
   close(): Promise<void>;
+}
+
+/** A root with all its ids. */
+export interface WorkspaceIds {
+  root: string;
+  ids: readonly string[];
 }
 
 /** The part of the session index that the registry reads. */
@@ -184,6 +195,23 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
     return [...byKey.values()];
   }
 
+  function byId(): Map<string, WorkspaceIds> {
+    const byKey = new Map<string, { root: string; ids: Set<string> }>();
+    const add = (id: string, root: string) => {
+      const known = byKey.get(rootKey(root));
+      if (known) known.ids.add(id);
+      else byKey.set(rootKey(root), { root, ids: new Set([id]) });
+    };
+    for (const [id, { root }] of Object.entries(registry.workspaces)) add(id, root);
+    for (const { workspaceId: id, cwd } of index.workspaces()) if (isAbsolute(cwd)) add(id, normalRoot(cwd));
+    return new Map(
+      [...byKey.values()].flatMap(({ root, ids }) => {
+        const workspace = { root, ids: [...ids] };
+        return workspace.ids.map((id) => [id, workspace] as const);
+      }),
+    );
+  }
+
   const find = (id: string) => known().find(({ ids }) => ids.has(id));
 
   function resolve(id: string): Known {
@@ -295,6 +323,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
       }),
     unregister: (id) => withRegistry(() => unregister(id)),
     aliases: (id) => withRegistry(() => [...resolve(id).ids]),
+    byId: () => withRegistry(byId),
     async isRoot(real) {
       const roots = await withRegistry(() => known().map(({ entry }) => entry.root));
       if (roots.includes(real)) return true;

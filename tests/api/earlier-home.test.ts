@@ -1,11 +1,12 @@
 /** A session with a scheduled job that an earlier version wrote: its index had version 6, its `state.json` no `wakes`. */
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { sessionSchema } from '#schema/rest/session.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { createIndexDb } from '#server/storage/index-db.ts';
+import { writeIndexV7 } from '#support/index-v7.ts';
 import { manualClock, type ManualClock } from '#support/manual-clock.ts';
 import { eventually } from '#support/patience.ts';
 import { resumeTalk, type Talk } from '#support/talk.ts';
@@ -111,4 +112,23 @@ it('a copy of such a session is loaded and has the job', async () => {
     await talk.nth('cron.fired', 1);
     await talk.nth('turn.ended', one === ID ? 2 : 1);
   }
+});
+
+it('takes over the rows of the index of version 7, whose file is removed afterwards', async () => {
+  const data = await world.ok('POST', '/workspaces', { root: world.project });
+  const { id: workspaceId } = z.looseObject({ id: z.string() }).parse(data);
+  const id = 'session_of_version_7';
+  await world.restart(async () => {
+    await rm(cache(), { recursive: true });
+    // A folder without a readable session: the title is only in the row.
+    await mkdir(join(world.server.home, 'sessions', workspaceId, id), { recursive: true });
+    writeIndexV7(world.server.home, [{ id, workspaceId, cwd: world.project, title: 'Of the row' }]);
+  });
+  const earlier = async () => (await readdir(cache())).filter((name) => name.includes('v7'));
+  // Nothing needs the index yet, and nothing removes the file before its rows are taken over.
+  for (let count = 0; count < 20; count++) await world.ok('GET', '/meta');
+  expect(await earlier()).toContain('index-v7.db');
+  clock.advance(100);
+  await eventually(async () => expect(await earlier()).toEqual([]));
+  expect(await world.ok('GET', `/sessions/${id}`)).toMatchObject({ title: 'Of the row' });
 });

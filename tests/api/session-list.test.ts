@@ -195,3 +195,25 @@ describe('with turns', () => {
     await world.close();
   });
 });
+
+it('returns more sessions than a portion has, each a single time, in a reply of one list', async () => {
+  const home = await temporaryDirectory();
+  const ids = Array.from({ length: 1_101 }, (_, place) => `session_${String(place).padStart(4, '0')}`);
+  for (const [place, id] of ids.entries()) {
+    await writeSession(home, id, { updatedAt: START + place, cwd: ROOT }, { workspaceId: WORKSPACE });
+  }
+  const server = await startServer({ home });
+  try {
+    const answer = await server.api('GET', '/sessions');
+    const { items, has_more } = pageSchema.parse(answer.data);
+    expect(items.map(({ id }) => id)).toEqual(ids.toReversed());
+    expect(has_more).toBe(false);
+    expect(answer).toMatchObject({ code: 0, msg: 'success', request_id: expect.any(String) });
+    const raw = await (await server.fetch('/api/v1/sessions')).text();
+    expect(raw.startsWith('{"code":0,"msg":"success","data":{"items":[{"id":')).toBe(true);
+    expect((await server.fetch('/api/v1/sessions', { method: 'HEAD' })).status).toBe(200);
+  } finally {
+    await server.close();
+    await rm(home, { recursive: true, force: true });
+  }
+});

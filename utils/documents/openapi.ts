@@ -41,7 +41,6 @@ const TAG_ORDER = [
 
 /** Tags of the document that no endpoint has. */
 const UNUSED_TAGS = new Map([
-  ['v2-sessions', 'Session lists and batch actions, second generation'],
   ['search', 'Search across sessions'],
   ['skills', 'Skills'],
   ['plugins', 'Plugins'],

@@ -40,7 +40,11 @@ export interface SocketOptions {
 
 export interface Socket {
   readonly connection: Connection;
-  /** Calls the listener with each frame of the type, until the returned function is called. */
+  /**
+   * Calls the listener with each frame of the type, until the returned function is called. `resync_required` also
+   * arrives for the global stream (`__global__`), when this client reads too slowly or was away for too long: lists must
+   * be read again (`onGlobalResync`).
+   */
   on<T extends FrameType>(type: T, listener: (frame: ServerFrames[T]) => void): () => void;
   /** Calls the listener with each event of a session or of the global stream; unknown types are to be ignored. */
   onEvent(listener: (frame: EventFrame) => void): () => void;

@@ -3,14 +3,13 @@ import { inject, shallowRef, type InjectionKey } from 'vue';
 import { createClient } from '../client/client.ts';
 import { ConnectionError, isUnauthorized, reasonOf } from '../client/errors.ts';
 import type { Connection } from '../client/socket.ts';
-import type { AuthSummary, Config, EventFrame, Model, Workspace } from '../client/types.ts';
+import type { AuthSummary, Config, Model } from '../client/types.ts';
 import type { FeatureSet } from '../features/feature.ts';
-import { applyToList, emptyList, listAnew, withPage } from '../state/session-list.ts';
 import { openSession, type OpenSession } from './session.ts';
+import { createSessionLists } from './session-lists.ts';
 import { caller, changeElsewhere } from './caller.ts';
 import { saveToken, storedToken, takeToken } from './token.ts';
 
-const PAGE_SIZE = 50;
 /** Capacity of the LRU list of followed sessions, which are displayed again without loading. */
 const KEPT_SESSIONS = 6;
 
@@ -42,9 +41,6 @@ export function createWorkbench(features: FeatureSet) {
   const problem = shallowRef<string>();
   /** The last change of settings or a workspace by another client. */
   const elsewhere = shallowRef<string>();
-  const list = shallowRef(emptyList);
-  const hasMore = shallowRef(false);
-  const workspaces = shallowRef<Workspace[]>([]);
   const models = shallowRef<Model[]>([]);
   const config = shallowRef<Config>();
   const auth = shallowRef<AuthSummary>();
@@ -66,22 +62,11 @@ export function createWorkbench(features: FeatureSet) {
     ]);
   }
 
-  async function readLists() {
-    const meanwhile: EventFrame[] = [];
-    const stop = socket.onEvent((frame) => void meanwhile.push(frame));
-    try {
-      const [page, known] = await Promise.all([rest.sessions({ page_size: PAGE_SIZE }), rest.workspaces()]);
-      workspaces.value = known.items;
-      list.value = listAnew(list.value, page.items, meanwhile);
-      hasMore.value = page.has_more;
-    } finally {
-      stop();
-    }
-  }
+  const lists = createSessionLists(client, report);
 
   async function refresh() {
     try {
-      await Promise.all([readLists(), readModels()]);
+      await Promise.all([lists.read(), readModels()]);
       unauthorized.value = false;
     } catch (error) {
       report(error);
@@ -113,13 +98,7 @@ export function createWorkbench(features: FeatureSet) {
   });
   socket.onEvent((frame) => {
     elsewhere.value = changeElsewhere(frame) ?? elsewhere.value;
-    list.value = applyToList(list.value, frame);
-    if (frame.type === 'event.workspace.created' || frame.type === 'event.workspace.updated') {
-      const { workspace } = frame.payload;
-      workspaces.value = [...workspaces.value.filter((known) => known.id !== workspace.id), workspace];
-    } else if (frame.type === 'event.config.changed') {
-      readModels().catch(report);
-    }
+    if (frame.type === 'event.config.changed') readModels().catch(report);
   });
 
   window.addEventListener('hashchange', () => {
@@ -142,9 +121,9 @@ export function createWorkbench(features: FeatureSet) {
     unauthorized,
     problem,
     elsewhere,
-    list,
-    hasMore,
-    workspaces,
+    list: lists.list,
+    hasMore: lists.hasMore,
+    workspaces: lists.workspaces,
     models,
     config,
     auth,
@@ -164,12 +143,8 @@ export function createWorkbench(features: FeatureSet) {
       return session;
     },
     async loadMore() {
-      const last = list.value.sessions.at(-1);
-      if (!last) return;
       try {
-        const page = await rest.sessions({ page_size: PAGE_SIZE, before_id: last.id });
-        list.value = withPage(list.value, page.items);
-        hasMore.value = page.has_more;
+        await lists.readMore();
       } catch (error) {
         report(error);
       }

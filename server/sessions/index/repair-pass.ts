@@ -9,7 +9,8 @@ import { z } from 'zod';
 import type { Logger } from '#server/logging/log.ts';
 import { errorCode } from '#server/errors/errno.ts';
 import type { IndexDb } from '#server/storage/derived-db.ts';
-import type { StoredHeader } from './session-header.ts';
+import { IN_WORKSPACE, type StoredHeader } from './session-header.ts';
+import { countByWorkspace } from './session-counts.ts';
 import type { SessionFolder } from './session-folder.ts';
 import type { SessionRows } from './session-rows.ts';
 import { isUnfinished, removeAbandoned } from './unfinished-folders.ts';
@@ -36,7 +37,6 @@ export interface RepairPass {
   passedOver: Map<string, string>;
 }
 
-const workspaceRows = z.array(z.object({ workspace_id: z.string() }));
 const knownRows = z.array(
   z.object({
     id: z.string(),
@@ -64,9 +64,9 @@ async function directories(path: string): Promise<string[]> {
 export async function repairPass(pass: RepairPass): Promise<boolean> {
   const { db, sessionsDir, stopped, passedOver } = pass;
   const refusedBefore = new Set([...passedOver.keys()].filter((dir) => passedOver.get(dir) === REFUSED));
-  const indexed = workspaceRows.parse(db.run(({ all }) => all('SELECT workspace_id FROM session_counts')));
+  const indexed = db.run(countByWorkspace);
   const workspaceIds = new Set(await directories(sessionsDir));
-  for (const { workspace_id: id } of indexed) workspaceIds.add(id);
+  for (const { workspaceId } of indexed) workspaceIds.add(workspaceId);
   for (const workspaceId of workspaceIds) {
     if (stopped()) break;
     await scanWorkspace(pass, workspaceId);
@@ -78,9 +78,9 @@ async function scanWorkspace(pass: RepairPass, workspaceId: string): Promise<voi
   const { db, rows, sessionsDir, stopped } = pass;
   // Rows are read before folders: a folder is created before its row, so a row without a folder belongs to a removed
   // session.
-  const sql = 'SELECT id, revision, state_mtime, state_size FROM sessions WHERE workspace_id = @workspace_id';
+  const sql = `SELECT id, revision, state_mtime, state_size FROM sessions WHERE ${IN_WORKSPACE}`;
   const known = new Map(
-    knownRows.parse(db.run(({ all }) => all(sql, { workspace_id: workspaceId }))).map((row) => [row.id, row]),
+    knownRows.parse(db.run(({ all }) => all(sql, { workspace: workspaceId }))).map((row) => [row.id, row]),
   );
   const names = await directories(join(sessionsDir, workspaceId));
   await sweep(pass, workspaceId, names.filter(isUnfinished));

@@ -12,6 +12,7 @@ import { wakingFeatures } from '#server/journal/projections/feature-projection.t
 import { iso, turnOutcome } from '#schema/scalars.ts';
 import type { Session, SessionUsage } from '#schema/rest/session.ts';
 import type { SqlParameters, IndexSchema } from '#server/storage/derived-db.ts';
+import { COUNTS_SQL, FAILED, PROMPTED } from './counts-table.ts';
 
 /** Milliseconds since the epoch. */
 const time = z.number();
@@ -142,20 +143,21 @@ export const HEADER_MEMBERS = Object.keys(columns)
   .map((member) => `${columnOf(member)} AS ${member}`)
   .join(', ');
 
+/** Selects the rows of a workspace id by an index, whose first column is `archived`. */
+export const IN_WORKSPACE = 'archived IN (0, 1) AND workspace_id = @workspace';
 /** Expressions over a row; SQLite uses an index on an expression only if the query spells it identically. */
 export const PARENT_OF = `json_extract(custom, '$.parent_session_id')`;
-export const PROMPTED = 'last_prompt IS NOT NULL';
 export const WAKES = "wakes <> '[]'";
 export const IS_CHILD = `json_extract(custom, '$.child_session_kind') = 'child'`;
 
 /**
- * Ids are compared as bytes (BINARY), and a page in list order is read from an index without sorting. There are few
- * indexes, because each turn writes the row twice. Session counts are stored, because counting rows takes time in
- * proportion to them.
+ * Ids are compared as bytes (BINARY), and a page in list order is read from an index without sorting more than the rows
+ * of equal times. There are few indexes, because each turn writes the row twice. They contain the columns that lists
+ * filter by, so that filtering and counting read no rows of the table.
  */
 export const indexSchema: IndexSchema = {
   /** Increases with each change of the tables. */
-  version: 7,
+  version: 8,
   sql: `
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE sessions (
@@ -167,20 +169,15 @@ export const indexSchema: IndexSchema = {
     state_mtime REAL,
     state_size INTEGER
   );
-  CREATE INDEX sessions_listed ON sessions (archived, updated_at, id, ${PROMPTED});
-  CREATE INDEX sessions_created ON sessions (archived, created_at, id);
-  CREATE INDEX sessions_workspace ON sessions (workspace_id, updated_at, id);
+  CREATE INDEX sessions_listed ON sessions
+    (archived, updated_at, id, ${PROMPTED}, ${FAILED}, workspace_id, created_at);
+  CREATE INDEX sessions_grouped ON sessions
+    (archived, workspace_id, updated_at, id, ${PROMPTED}, ${FAILED}, created_at);
+  CREATE INDEX sessions_created ON sessions (archived, created_at, id, ${PROMPTED}, ${FAILED}, workspace_id);
   CREATE INDEX sessions_children ON sessions (${PARENT_OF}, updated_at, id) WHERE ${IS_CHILD};
   CREATE INDEX sessions_open ON sessions (id) WHERE open = 1;
   CREATE INDEX sessions_waking ON sessions (updated_at, id) WHERE ${WAKES} AND archived = 0;
-  CREATE TABLE session_counts (workspace_id TEXT PRIMARY KEY, sessions INTEGER NOT NULL) WITHOUT ROWID;
-  CREATE TRIGGER session_added AFTER INSERT ON sessions BEGIN
-    INSERT INTO session_counts VALUES (new.workspace_id, 1)
-    ON CONFLICT (workspace_id) DO UPDATE SET sessions = sessions + 1;
-  END;
-  CREATE TRIGGER session_removed AFTER DELETE ON sessions BEGIN
-    UPDATE session_counts SET sessions = sessions - 1 WHERE workspace_id = old.workspace_id;
-  END;
+  ${COUNTS_SQL}
 `,
 };
 

@@ -5,9 +5,14 @@
 import { z } from 'zod';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
-import type { Connection, IndexDb } from '#server/storage/derived-db.ts';
+import type { Connection } from '#server/storage/derived-db.ts';
+import type { SessionIndexDb } from '#server/storage/index-db.ts';
+import { takeOverRows } from './earlier-rows.ts';
 import { repairPass, type ReadSessionFolder } from './repair-pass.ts';
-import { WAKES, type ColdFields, type SessionHeader, type StoredHeader } from './session-header.ts';
+import { IN_WORKSPACE, WAKES, type ColdFields, type SessionHeader, type StoredHeader } from './session-header.ts';
+import { firstKeys, readListed, type ListEntry, type ListRange, type SessionSort } from './listed-sessions.ts';
+import { countByWorkspace, countSessions } from './session-counts.ts';
+import type { SessionFilter } from './session-filter.ts';
 import { createRowWrites } from './row-writes.ts';
 import { readPage, type PageQuery, type SessionPage } from './session-page.ts';
 import { sessionRows } from './session-rows.ts';
@@ -19,6 +24,8 @@ const RETRY_AFTER_MS = 5_000;
 export interface SessionIndex {
   /** Resolves when the index is filled; the first call opens the file and starts the repair passes. */
   ready(): Promise<void>;
+  /** Resolves with `ready`, but opens nothing. */
+  readonly usable: Promise<void>;
   /**
    * Stores the header derived from a journal of that length; members that no journal has stay unchanged. Never throws:
    * a row that could not be written is kept in memory and written again every 5 s.
@@ -35,6 +42,14 @@ export interface SessionIndex {
   /** Records that the session's `state.json` was written from that revision of the row. */
   mirrored(id: string, revision: number, stamp: FileStamp): void;
   list(query: PageQuery): SessionPage;
+  /** Returns the sessions of a range of the v2 list. */
+  listed(filter: SessionFilter, range: ListRange): ListEntry[];
+  /** Returns the number of sessions that the filter selects. */
+  count(filter: SessionFilter): number;
+  /** Returns the first key of the sort, in ms, of each workspace id with selected sessions. */
+  firstKeys(filter: SessionFilter, sort: SessionSort): Map<string, number>;
+  /** Returns the headers of the indexed sessions among these ids, by id. */
+  headers(ids: Iterable<string>): Map<string, SessionHeader>;
   /** All workspace ids with sessions, including archived ones and children: their number, and the directory of one. */
   workspaces(): { workspaceId: string; cwd: string; sessions: number }[];
   /** Id of the session created last that is not archived. */
@@ -54,7 +69,7 @@ export interface SessionIndex {
 
 export interface SessionIndexDeps {
   /** Closed with the index. */
-  db: IndexDb;
+  db: SessionIndexDb;
   log: Logger;
   /** `<home>/sessions` */
   sessionsDir: string;
@@ -64,7 +79,6 @@ export interface SessionIndexDeps {
 }
 
 const idRows = z.array(z.object({ id: z.string() }));
-const countRows = z.array(z.object({ workspaceId: z.string(), sessions: z.number() }));
 const directoryRows = z.array(z.object({ cwd: z.string() }));
 
 /** Creates the index; `ready` opens its file. */
@@ -79,8 +93,10 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
   let pass: Promise<boolean> | undefined;
   let started = false;
   let closed = false;
-  let usable = () => {};
-  const whenUsable = new Promise<void>((resolve) => (usable = resolve));
+  /** Whether a damaged file was replaced: the file of the earlier version may be older than its rows were. */
+  let remade = false;
+  let setUsable = () => {};
+  const usable = new Promise<void>((resolve) => (setUsable = resolve));
 
   function schedule(delay: number): void {
     clearTimeout(timer);
@@ -90,8 +106,12 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
   async function repairOnce(): Promise<boolean> {
     await db.refresh();
     writes.writeAgain();
-    const filled = db.filled();
-    if (filled) usable();
+    let filled = db.filled();
+    if (!filled && !remade && (await takeOverRows({ db, log, stopped: () => closed }))) {
+      db.markFilled();
+      filled = true;
+    }
+    if (filled) setUsable();
     const refused = await repairPass({ db, rows, log, sessionsDir, read, stopped: () => closed, passedOver });
     if (!filled && !closed) db.markFilled();
     return refused;
@@ -112,10 +132,13 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
       log.error('the session index could not be repaired', { err: error });
       schedule(retryAfterMs);
     }
-    usable();
+    setUsable();
   }
 
-  db.onRemade(() => schedule(0));
+  db.onRemade(() => {
+    remade = true;
+    schedule(0);
+  });
 
   /** Runs a query. Throws `persistence.failure` with the reason, which the reply of a list must contain. */
   function query<T>(use: (connection: Connection) => T): T {
@@ -135,8 +158,8 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
   function directoryOf(workspaceId: string): string | undefined {
     const known = directories.get(workspaceId);
     if (known !== undefined) return known;
-    const sql = 'SELECT cwd FROM sessions WHERE workspace_id = @workspaceId LIMIT 1';
-    const [row] = directoryRows.parse(query(({ all }) => all(sql, { workspaceId })));
+    const sql = `SELECT cwd FROM sessions WHERE ${IN_WORKSPACE} LIMIT 1`;
+    const [row] = directoryRows.parse(query(({ all }) => all(sql, { workspace: workspaceId })));
     if (row) directories.set(workspaceId, row.cwd);
     return row?.cwd;
   }
@@ -147,8 +170,9 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
         started = true;
         void repairOrRetry();
       }
-      return whenUsable;
+      return usable;
     },
+    usable,
     upsert: writes.upsert,
     patch(id, change) {
       writes.writeAgain(id);
@@ -170,13 +194,19 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
       }
     },
     list: (page) => query((connection) => readPage(connection, page)),
-    workspaces() {
-      const sql = 'SELECT workspace_id AS workspaceId, sessions FROM session_counts WHERE sessions > 0';
-      return countRows.parse(query(({ all }) => all(sql))).flatMap(({ workspaceId, sessions }) => {
+    listed: (filter, range) => query((connection) => readListed(connection, filter, range)),
+    count: (filter) => query((connection) => countSessions(connection, filter)),
+    firstKeys: (filter, sort) => query((connection) => firstKeys(connection, filter, sort)),
+    headers(ids) {
+      const tail = 'WHERE id IN (SELECT value FROM json_each(@ids))';
+      const found = query((connection) => rows.headers(connection, tail, { ids: JSON.stringify([...ids]) }));
+      return new Map(found.map((header) => [header.id, header]));
+    },
+    workspaces: () =>
+      query(countByWorkspace).flatMap(({ workspaceId, sessions }) => {
         const cwd = directoryOf(workspaceId);
         return cwd === undefined ? [] : [{ workspaceId, cwd, sessions }];
-      });
-    },
+      }),
     newestId() {
       const sql = 'SELECT id FROM sessions WHERE archived = 0 ORDER BY created_at DESC, id DESC LIMIT 1';
       return idRows.parse(query(({ all }) => all(sql)))[0]?.id;

@@ -1,8 +1,11 @@
-/** Pages of the session list, straight from SQLite. */
+/** Pages of the v1 session list, straight from SQLite. */
 import { z } from 'zod';
 import type { Connection, SqlParameters } from '#server/storage/derived-db.ts';
-import { IS_CHILD, PARENT_OF, PROMPTED, type SessionHeader } from './session-header.ts';
-import { sessionRows } from './session-rows.ts';
+import { PROMPTED } from './counts-table.ts';
+import { HEADER_MEMBERS, headerOfRow, IS_CHILD, PARENT_OF, type SessionHeader } from './session-header.ts';
+
+/** A position in the list: that of a session, which may be removed or at another position meanwhile. */
+export type ListPosition = Pick<SessionHeader, 'id' | 'updatedAt'>;
 
 export interface PageQuery {
   /** Ids of one workspace, aliases included. Absent: all workspaces. */
@@ -17,6 +20,8 @@ export interface PageQuery {
    * valid.
    */
   cursor?: { side: 'before' | 'after'; id: string } | undefined;
+  /** Only sessions older than this position. */
+  olderThan?: ListPosition | undefined;
   /** `wanted` true: only these sessions; false: all others. */
   busy?: { wanted: boolean; ids: Iterable<string> } | undefined;
   /** Absent: everything. */
@@ -32,22 +37,17 @@ export interface SessionPage {
 const cursorRows = z.array(z.object({ updated_at: z.number() }));
 const inList = (column: string, name: string) => `${column} IN (SELECT value FROM json_each(@${name}))`;
 
-const ARCHIVED = { exclude: 'archived = 0', only: 'archived = 1' };
-const ORDER = 'ORDER BY updated_at DESC, id DESC LIMIT @limit';
-const filterOf = (where: readonly string[]) => (where.length > 0 ? `WHERE ${where.join(' AND ')}` : '');
+const ARCHIVED = { exclude: ['archived = 0'], only: ['archived = 1'], include: ['archived = 0', 'archived = 1'] };
 
 /**
  * Reads one page, newest first by `updated_at`, ties by id descending in byte order. Filters apply before the cut, so
  * a page after a cursor is the newest part of what is newer. An unknown cursor gives an empty page.
  */
 export function readPage(db: Connection, query: PageQuery): SessionPage {
-  const { workspaceIds, archived, parent, excludeEmpty, cursor, busy, limit } = query;
+  const { workspaceIds, archived, parent, excludeEmpty, cursor, olderThan, busy, limit } = query;
   const where: string[] = [];
   const binding: SqlParameters = { limit: limit === undefined ? -1 : limit + 1 };
 
-  // The plus keeps SQLite from walking the whole list in its order where the other filters leave few sessions.
-  const few = workspaceIds !== undefined || parent !== undefined || busy?.wanted === true;
-  if (archived !== 'include') where.push(`${few ? '+' : ''}${ARCHIVED[archived]}`);
   if (parent !== undefined) {
     where.push(`${PARENT_OF} = @parent`, IS_CHILD);
     binding.parent = parent;
@@ -73,13 +73,19 @@ export function readPage(db: Connection, query: PageQuery): SessionPage {
     binding.cursor_time = at.updated_at;
     binding.cursor_id = cursor.id;
   }
-  if (archived === 'include' && !few && limit !== undefined) {
-    // The index separates archived from other sessions, so the page is among the newest of each.
-    const newest = (part: string) =>
-      `SELECT rowid FROM (SELECT rowid FROM sessions ${filterOf([part, ...where])} ${ORDER})`;
-    where.push(`rowid IN (${newest(ARCHIVED.exclude)} UNION ALL ${newest(ARCHIVED.only)})`);
+  if (olderThan) {
+    where.push('(updated_at, id) < (@older_time, @older_id)');
+    binding.older_time = olderThan.updatedAt;
+    binding.older_id = olderThan.id;
   }
-  const found = sessionRows.headers(db, `${filterOf(where)} ${ORDER}`, binding);
+  // The plus keeps SQLite from walking the whole list in its order where the other filters leave few sessions.
+  const few = parent !== undefined || busy?.wanted === true ? '+' : '';
+  // The indexes separate archived from other sessions; SQLite merges the two parts in their common order.
+  const parts = ARCHIVED[archived].map(
+    (part) => `SELECT ${HEADER_MEMBERS} FROM sessions WHERE ${[few + part, ...where].join(' AND ')}`,
+  );
+  const sql = `${parts.join(' UNION ALL ')} ORDER BY updatedAt DESC, id DESC LIMIT @limit`;
+  const found = db.all(sql, binding).map(headerOfRow);
   const hasMore = limit !== undefined && found.length > limit;
   return { rows: hasMore ? found.slice(0, limit) : found, hasMore };
 }

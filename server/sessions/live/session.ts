@@ -42,6 +42,8 @@ export interface LiveSession extends ReadableSession, Pick<SessionParts, 'agents
   view(stored?: SessionHeader): Session;
   readonly overlay: LiveOverlay;
   mainView(): AgentView;
+  /** The alias of the model that the main agent is bound to; undefined before its first use. */
+  boundModel(): string | undefined;
   agentView(id: string): AgentView;
   disabledTools(): readonly string[];
   newPromptId(): string;
@@ -143,6 +145,7 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
     view,
 
     mainView: () => mainView(log.state, services),
+    boundModel: () => readContext(log.state.context, MAIN_AGENT).config.model,
     agentView: (agentId) => agentView(log.state, agentId, services),
     disabledTools: () => readContext(log.state.context, MAIN_AGENT).disabledTools,
     newPromptId: () => `msg_${newUlid()}`,

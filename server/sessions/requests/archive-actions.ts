@@ -7,7 +7,9 @@ import type { LiveSessions } from '../live/live-sessions.ts';
 export interface ArchiveActions {
   /** Unloads the session, which leaves the default list. Throws `session.not_found` and `persistence.failure`. */
   archive(id: string): Promise<{ archived: true }>;
-  /** Throws `session.not_found`, `internal.error` for a damaged journal, `persistence.failure`. */
+  /** Clears the flag without loading the session. Throws `session.not_found` and `persistence.failure`. */
+  unarchive(id: string): Promise<void>;
+  /** Clears the flag and loads the session. Throws `session.not_found`, `internal.error` for a damaged journal, `persistence.failure`. */
   restore(id: string): Promise<Session>;
 }
 
@@ -27,6 +29,13 @@ export function createArchiveActions({
   onRestored,
   clock,
 }: ArchiveActionsDeps): ArchiveActions {
+  const unarchive = (id: string) =>
+    live.inTurn(id, async () => {
+      if (!rowOf(id).archived) return;
+      await live.patch(id, () => ({ archived: false, archivedAt: undefined }));
+      onRestored(id);
+    });
+
   return {
     archive: (id) =>
       live.inTurn(id, async () => {
@@ -37,13 +46,11 @@ export function createArchiveActions({
         announceArchived(id, row.workspaceId);
         return { archived: true };
       }),
+    unarchive,
     async restore(id) {
       // First, so that a session that cannot be loaded stays archived.
       await live.open(id);
-      if (rowOf(id).archived) {
-        await live.inTurn(id, () => live.patch(id, () => ({ archived: false, archivedAt: undefined })));
-        onRestored(id);
-      }
+      await unarchive(id);
       return live.use(id, (session) => session.view());
     },
   };

@@ -1,4 +1,6 @@
-/** `GET /sessions`: the rows of one reply. */
+/** `GET /api/v1/sessions`: the rows of one reply. */
+import { yieldToLoop } from '#server/async/yield.ts';
+import type { SessionHeader } from '../index/session-header.ts';
 import type { SessionPage, PageQuery } from '../index/session-page.ts';
 import type { SessionIndex } from '../index/session-index.ts';
 
@@ -38,21 +40,51 @@ const archivedOf = ({ archived_only, include_archive }: SessionListQuery): PageQ
   return include_archive ? 'include' : 'exclude';
 };
 
-/**
- * Rows newest first. Without `page_size` and `archived_only` everything that matches, `hasMore` false. Throws
- * `workspace.not_found` when `workspace_id` is not registered.
- */
-export async function listSessions(query: SessionListQuery, deps: SessionListDeps): Promise<SessionPage> {
-  const { workspace_id, page_size, busy } = query;
+/** Rows of one portion of the whole list: reading and parsing them takes about 10 ms. */
+const PORTION = 500;
+
+/** Whether the reply is one page; otherwise it has all sessions that match. */
+export const isPaged = ({ page_size, archived_only }: SessionListQuery): boolean =>
+  page_size !== undefined || archived_only === true;
+
+/** Throws `workspace.not_found`. */
+async function pageQueryOf(query: SessionListQuery, deps: SessionListDeps): Promise<PageQuery> {
+  const { workspace_id, busy } = query;
   const workspaceIds = workspace_id === undefined ? undefined : await deps.workspaces.aliases(workspace_id);
   await deps.index.ready();
-  return deps.index.list({
+  return {
     workspaceIds,
     archived: archivedOf(query),
     parent: query.parent,
     excludeEmpty: query.exclude_empty,
     cursor: cursorOf(query),
     busy: busy === undefined ? undefined : { wanted: busy, ids: deps.busyIds() },
-    limit: page_size ?? (query.archived_only ? DEFAULT_PAGE_SIZE : undefined),
-  });
+  };
+}
+
+/** Reads one page, newest first. Throws `workspace.not_found` when `workspace_id` is not registered. */
+export async function listSessions(query: SessionListQuery, deps: SessionListDeps): Promise<SessionPage> {
+  const pageQuery = await pageQueryOf(query, deps);
+  return deps.index.list({ ...pageQuery, limit: query.page_size ?? DEFAULT_PAGE_SIZE });
+}
+
+/**
+ * Reads all sessions that match, newest first, each portion when it is requested. A session whose position changes
+ * meanwhile may be missing; none is returned twice. Throws like `listSessions`.
+ */
+export async function* listPortions(
+  query: SessionListQuery,
+  deps: SessionListDeps,
+): AsyncGenerator<SessionHeader[], undefined> {
+  const pageQuery = await pageQueryOf(query, deps);
+  const seen = new Set<string>();
+  for (let olderThan: PageQuery['olderThan']; ;) {
+    const { rows, hasMore } = deps.index.list({ ...pageQuery, olderThan, limit: PORTION });
+    // The time of a session that was restored from a backup is an earlier one.
+    yield rows.filter(({ id }) => !seen.has(id));
+    if (!hasMore) return undefined;
+    for (const { id } of rows) seen.add(id);
+    olderThan = rows.at(-1);
+    await yieldToLoop();
+  }
 }

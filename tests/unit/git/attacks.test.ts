@@ -3,10 +3,11 @@
  * test could pass for an attack that never works.
  */
 import { execFile } from 'node:child_process';
-import { access, appendFile, chmod, cp, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, appendFile, chmod, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { systemClock } from '#server/clock.ts';
 import { createGit } from '#server/git/git.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
@@ -151,7 +152,21 @@ async function build({ build: prepare }: Attack) {
   return { root: repository.root, started: () => exists(trace) };
 }
 
-const git = createGit({ runtime: createLocalRuntime(), clock: systemClock });
+/** A `gh` that starts the commands of git that `gh pr view` starts, with the environment that it received. */
+const bin = await mkdtemp(join(tmpdir(), 'service-code-gh-'));
+afterAll(() => rm(bin, { recursive: true }));
+await writeFile(
+  join(bin, 'gh'),
+  `#!/bin/sh
+touch ${join(bin, 'started')}
+git remote -v; git symbolic-ref --quiet HEAD; git config --get-regexp '^(branch|remote)'
+git rev-parse --abbrev-ref main@{push}; git log -1
+echo '{"number":7,"url":"https://example.com/7","state":"OPEN","isDraft":true}'
+`,
+  { mode: 0o755 },
+);
+const env = () => ({ ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` });
+const git = createGit({ runtime: createLocalRuntime({ env }), clock: systemClock });
 const { signal } = new AbortController();
 const refused = (error: unknown) => {
   expect(error).toMatchObject({ name: 'fs.git_unavailable' });
@@ -176,6 +191,7 @@ describe.each(Object.entries(attacks))('%s', (_name, attack) => {
     const directory = { root, additionalDirs: () => [] };
     await statusOf(git, directory, [], signal).catch(refused);
     await git.marks({ root }, signal);
+    await git.facts.read([root, join(root, 'inner')]);
     for (const path of ['.', 'a', 'inner', 'inner/b', '.gitattributes']) {
       await diffPath(git, directory, path, signal).catch((error: unknown) => {
         expect(error).toMatchObject({ name: expect.stringMatching(/^fs\.(git_unavailable|path_not_found)$/) });
@@ -183,6 +199,10 @@ describe.each(Object.entries(attacks))('%s', (_name, attack) => {
     }
     expect(await started()).toBe(false);
   });
+});
+
+it('has run gh in these repositories', async () => {
+  expect(await exists(join(bin, 'started'))).toBe(true);
 });
 
 describe('refused repositories', () => {

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { afterFields } from '#schema/after-fields.ts';
 import { workspaceId } from '#schema/scalars.ts';
 import { sessionSchema } from '#schema/rest/session.ts';
+import { isPaged } from '#server/sessions/requests/session-list.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
+import { inPortions } from '#utils/http/item-portions.ts';
 import { cursorQuery, queryBoolean } from '#utils/query.ts';
 
 export default defineEndpoint({
@@ -22,5 +24,6 @@ export default defineEndpoint({
   }),
   data: z.object({ items: z.array(sessionSchema), has_more: z.boolean() }),
   errors: ['workspace.not_found'],
-  handler: ({ query, app }) => app.sessions.list(query),
+  handler: ({ query, app }) =>
+    isPaged(query) ? app.sessions.list(query) : inPortions(app.sessions.portions(query), { has_more: false }),
 });

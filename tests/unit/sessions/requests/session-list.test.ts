@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '#server/errors/service-error.ts';
-import { listSessions, type SessionListQuery } from '#server/sessions/requests/session-list.ts';
+import { isPaged, listPortions, listSessions, type SessionListQuery } from '#server/sessions/requests/session-list.ts';
 import type { SessionHeader } from '#server/sessions/index/session-header.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 import { openIndex, sessionRow, WORKSPACE } from '../index/index-fixtures.ts';
@@ -8,10 +8,10 @@ import { openIndex, sessionRow, WORKSPACE } from '../index/index-fixtures.ts';
 const OTHER = 'wd_two_000000000002';
 const ALIAS = 'wd_one_0000000000aa';
 
-async function listOf(rows: SessionHeader[], busy: string[] = []) {
+async function listOf(indexed: SessionHeader[], busy: string[] = []) {
   const { index } = openIndex(await temporaryHome());
   await index.ready();
-  for (const row of rows) index.upsert(row, 0);
+  for (const row of indexed) index.upsert(row, 0);
   const deps = {
     index,
     busyIds: () => busy,
@@ -28,7 +28,14 @@ async function listOf(rows: SessionHeader[], busy: string[] = []) {
     hasMore,
   });
   return {
-    list: async (query: SessionListQuery = {}) => shown(await listSessions(query, deps)),
+    index,
+    portions: (query: SessionListQuery = {}) => listPortions(query, deps),
+    async list(query: SessionListQuery = {}) {
+      if (isPaged(query)) return shown(await listSessions(query, deps));
+      const rows: SessionHeader[] = [];
+      for await (const portion of listPortions(query, deps)) rows.push(...portion);
+      return shown({ rows, hasMore: false });
+    },
   };
 }
 
@@ -145,5 +152,32 @@ describe('session list', () => {
     expect((await list({ workspace_id: WORKSPACE })).ids).toEqual(['b', 'a']);
     expect((await list({ workspace_id: OTHER })).ids).toEqual(['c']);
     await expect(list({ workspace_id: 'wd_no_000000000009' })).rejects.toMatchObject({ code: 40410 });
+  });
+
+  it('reads the whole list in portions of 500, none twice whatever changes meanwhile', async () => {
+    const rows = Array.from({ length: 1_203 }, (_, place) =>
+      at(`s${String(place).padStart(4, '0')}`, 1_000 + (place >> 1)),
+    );
+    const { portions, index } = await listOf(rows);
+    const sizes: number[] = [];
+    const seen: string[] = [];
+    for await (const portion of portions()) {
+      sizes.push(portion.length);
+      seen.push(...portion.map(({ id }) => id));
+      // One that was not read moves to the top, one that was read is restored from a backup, others are new and archived.
+      index.upsert(at('s0001', 5_000 + sizes.length), 0);
+      index.patch('s1202', () => ({ updatedAt: 1_000 }));
+      index.upsert(at(`new${sizes.length}`, 6_000), 0);
+      index.patch('s0100', () => ({ archived: true }));
+    }
+    expect(sizes[0]).toBe(500);
+    expect(sizes[1]).toBe(500);
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(seen.toSorted()).toEqual(
+      rows
+        .map(({ id }) => id)
+        .filter((id) => !['s0001', 's0100'].includes(id))
+        .toSorted(),
+    );
   });
 });
