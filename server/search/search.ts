@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import type { Clock } from '#server/clock.ts';
-import { errorMessage } from '#server/errors/service-error.ts';
+import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
 import type { EventFrame } from '#server/events/frame.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { SessionHeader } from '#server/sessions/index/session-header.ts';
@@ -65,6 +65,7 @@ export function createSearch(deps: SearchDeps): Search {
   const changedIds = new Set<string>();
   let thread: Thread | undefined;
   let lease: Lease | undefined;
+  let leasing: Promise<void> | undefined;
   let cancelHints: (() => void) | undefined;
   let cancelLease: (() => void) | undefined;
   let cancelStart: (() => void) | undefined;
@@ -107,10 +108,15 @@ export function createSearch(deps: SearchDeps): Search {
       log.warn('the lease of the search index is lost', { err: error });
     }
     tell({ kind: 'fill', active: lease !== undefined });
-    if (!closed) cancelLease = clock.setTimeout(() => void holdLease(), LEASE_EVERY_MS);
+    if (!closed) cancelLease = clock.setTimeout(renewLease, LEASE_EVERY_MS);
+  }
+
+  function renewLease(): void {
+    leasing = holdLease();
   }
 
   function start(): Thread {
+    if (closed) throw new ServiceError('internal.error', 'the server is stopping');
     if (thread) return thread;
     cancelStart?.();
     thread = openThread(() => {
@@ -118,7 +124,7 @@ export function createSearch(deps: SearchDeps): Search {
       thread = undefined;
       cancelLease?.();
     });
-    void holdLease();
+    renewLease();
     sendHints();
     return thread;
   }
@@ -174,6 +180,8 @@ export function createSearch(deps: SearchDeps): Search {
       cancelHints?.();
       cancelLease?.();
       await thread?.close();
+      // A lease that is just being acquired would outlive the server.
+      await leasing;
       await lease?.release().catch((error: unknown) => log.warn(errorMessage(error)));
     },
   };
