@@ -24,7 +24,7 @@ beforeAll(async () => {
   world = await startWorld({ mayStall: 'the session index is filled from thousands of folders' });
   await world.restart(async () => {
     // Filled again before the first list.
-    await rm(join(world.server.home, 'cache'), { recursive: true });
+    await rm(join(world.server.home, 'cache'), { recursive: true, force: true });
     const workspaceId = workspaceIdOf(ROOT);
     for (let place = 0; place < SESSIONS + LEFT; place++) {
       const id = `session_${String(place).padStart(4, '0')}`;
