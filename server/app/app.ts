@@ -186,7 +186,6 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       },
       countSessions: () => index.workspaces().reduce((sum, workspace) => sum + workspace.sessions, 0),
       workspaceIds: (id) => workspaces.aliases(id).catch(idsOfUnknown(id)),
-      clock,
       log,
     }),
   );

@@ -21,8 +21,9 @@ export interface SearchThreadDeps {
 /** Creates the thread; its first request starts it. */
 export function openSearchThread({ paths, onDeath, log }: SearchThreadDeps): Thread {
   const calls = newCallState();
-  process.on('exit', () => stopCalls(calls));
-  return createThread({
+  const onExit = () => stopCalls(calls);
+  process.on('exit', onExit);
+  const thread = createThread({
     name: 'search',
     program,
     workerData: (): SearchWorkerData => ({ ...paths, libsql: libsqlFile(), calls }),
@@ -32,8 +33,16 @@ export function openSearchThread({ paths, onDeath, log }: SearchThreadDeps): Thr
       log[level](text);
     },
     onDeath(error) {
+      process.off('exit', onExit);
       log.error('the search thread ended', { err: error });
       onDeath();
     },
   });
+  return {
+    ...thread,
+    async close() {
+      await thread.close();
+      process.off('exit', onExit);
+    },
+  };
 }

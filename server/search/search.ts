@@ -3,7 +3,7 @@
  * thread the sessions that changed, and completes its answers from the session index.
  */
 import { join } from 'node:path';
-import type { Clock } from '#server/clock.ts';
+import { systemClock as clock } from '#server/clock.ts';
 import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
 import type { EventFrame } from '#server/events/frame.ts';
 import type { Logger } from '#server/logging/log.ts';
@@ -55,13 +55,12 @@ export interface SearchDeps {
   countSessions(): number;
   /** All ids of a workspace. */
   workspaceIds(id: string): Promise<string[]>;
-  clock: Clock;
   log: Logger;
 }
 
 /** Creates the service; its thread starts with the first search, or some seconds after the server. */
 export function createSearch(deps: SearchDeps): Search {
-  const { sessionsDir, lockPath, holder, openThread, sessionOf, countSessions, clock, log } = deps;
+  const { sessionsDir, lockPath, holder, openThread, sessionOf, countSessions, log } = deps;
   const changedIds = new Set<string>();
   let thread: Thread | undefined;
   let lease: Lease | undefined;
@@ -85,9 +84,15 @@ export function createSearch(deps: SearchDeps): Search {
 
   function sendHints(): void {
     cancelHints = undefined;
-    const hints = [...changedIds].flatMap((id) => hintOf(id) ?? []);
+    const ids = [...changedIds];
     changedIds.clear();
-    if (hints.length > 0) tell({ kind: 'hints', hints });
+    try {
+      const hints = ids.flatMap((id) => hintOf(id) ?? []);
+      if (hints.length > 0) tell({ kind: 'hints', hints });
+    } catch (error) {
+      // The session index cannot be read; the next pass finds what these sessions lack.
+      log.warn('changed sessions could not be reported to the search index', { err: error });
+    }
   }
 
   function changed(sessionId: string): void {
