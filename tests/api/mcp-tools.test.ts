@@ -34,6 +34,9 @@ const statuses = (talk: Talk, name: string) =>
 const echo = (text: string) => callThenText('mcp__free__echo', { text });
 const outcome = async (talk: Talk, text: string) => (await talk.turn('go', echo(text))).results[0];
 
+/** The tools of `hostile('many')`, under the names that models receive. */
+const many = ['echo', ...Array.from({ length: 15 }, (_, n) => `tool_${n}`)].map((name) => `mcp__free__${name}`);
+
 test('a tool runs in the first turn; clients receive the status, and journal lines omit the tool list', async () => {
   await mcp.configure({ free: hostile('many') });
   const talk = await mcp.talk();
@@ -44,13 +47,14 @@ test('a tool runs in the first turn; clients receive the status, and journal lin
     name: 'free',
     transport: 'stdio',
     status: 'connected',
-    toolCount: 16,
+    toolCount: many.length,
   });
   expect(talk.all('tool.list.updated')).toMatchObject([{ payload: { reason: 'mcp.connected', serverName: 'free' } }]);
   expect(talk.all('tool.call.started')[0]?.payload).not.toHaveProperty('description');
   const sent = world.model.requests.at(-1)?.body.tools as { function: { name: string } }[];
-  expect(sent.filter(({ function: { name } }) => name.startsWith('mcp__free__'))).toHaveLength(16);
-  expect(await mcp.toolNames(talk)).toHaveLength(16);
+  const sentNames = sent.map(({ function: { name } }) => name).filter((name) => name.startsWith('mcp__free__'));
+  expect(sentNames.toSorted()).toEqual(many.toSorted());
+  expect((await mcp.toolNames(talk)).toSorted()).toEqual(many.toSorted());
 
   const folder = join(world.server.home, 'sessions', talk.session.workspace_id, talk.session.id);
   const journal = (await readdir(folder)).find((name) => name.endsWith('.ndjson') || name.endsWith('.jsonl'));

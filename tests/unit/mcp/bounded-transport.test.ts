@@ -4,6 +4,10 @@ import { expect, test } from 'vitest';
 import { boundedTransport } from '#server/mcp/bounded-transport.ts';
 import { until } from '#support/patience.ts';
 
+/** Requests that are handled concurrently, and that wait in addition. */
+const HANDLED = 16;
+const WAITING = 200;
+
 const notification: JSONRPCMessage = { jsonrpc: '2.0', method: 'notifications/unknown' };
 const ping = (id: number | string): JSONRPCMessage => ({ jsonrpc: '2.0', id, method: 'ping' });
 const cancel = (requestId: number): JSONRPCMessage => ({
@@ -60,16 +64,16 @@ function setUp(countErrors = true) {
   };
 }
 
-test('16 requests are handled, the others wait in order until a response was sent', async () => {
+test(`${HANDLED} requests are handled, the others wait in order until a response was sent`, async () => {
   const it = setUp();
   for (let id = 0; id < 100; id++) it.receive(ping(id));
-  expect(it.received).toHaveLength(16);
+  expect(it.received).toHaveLength(HANDLED);
   void it.transport.send(answer(3));
   await Promise.resolve();
-  expect(it.received).toHaveLength(16);
+  expect(it.received).toHaveLength(HANDLED);
   await it.sent();
-  expect(it.received.at(-1)).toEqual(ping(16));
-  expect(it.received).toHaveLength(17);
+  expect(it.received.at(-1)).toEqual(ping(HANDLED));
+  expect(it.received).toHaveLength(HANDLED + 1);
   for (let id = 4; id < 100; id++) {
     void it.transport.send(answer(id));
     await it.sent();
@@ -78,15 +82,15 @@ test('16 requests are handled, the others wait in order until a response was sen
   expect(it.reasons).toEqual([]);
 });
 
-test('more than 200 waiting requests end the connection, and its messages are dropped', async () => {
+test(`more than ${WAITING} waiting requests end the connection, and its messages are dropped`, async () => {
   const it = setUp();
-  for (let id = 0; id < 216; id++) it.receive(ping(id));
+  for (let id = 0; id < HANDLED + WAITING; id++) it.receive(ping(id));
   expect(it.reasons).toEqual([]);
-  it.receive(ping(216));
+  it.receive(ping(HANDLED + WAITING));
   expect(it.reasons).toEqual(['the server sends more requests than are answered']);
   it.receive(notification, 10);
-  it.receive(ping(217));
-  expect(it.received).toHaveLength(16);
+  it.receive(ping(HANDLED + WAITING + 1));
+  expect(it.received).toHaveLength(HANDLED);
   expect(it.reasons).toHaveLength(1);
   await until(() => it.closed === 1);
 });
@@ -114,10 +118,10 @@ test('a request that waits for its id does not block others; the last one is can
   const it = setUp();
   it.receive(ping(0), 2);
   it.receive({ jsonrpc: '2.0', id: 0, method: 'roots/list' });
-  for (let id = 1; id < 16; id++) it.receive(ping(id));
+  for (let id = 1; id < HANDLED; id++) it.receive(ping(id));
   it.receive(ping(99));
   it.receive(cancel(0));
-  expect(it.received).toHaveLength(16);
+  expect(it.received).toHaveLength(HANDLED);
   void it.transport.send(answer(5));
   await it.sent();
   expect(it.received.at(-1)).toEqual(ping(99));
@@ -126,7 +130,7 @@ test('a request that waits for its id does not block others; the last one is can
   void it.transport.send(answer(0));
   await it.sent();
   expect(it.received.filter((message) => 'id' in message && message.id === 0)).toEqual([ping(0), ping(0)]);
-  it.receive(ping(1), 200);
+  it.receive(ping(1), WAITING);
   expect(it.reasons).toEqual([]);
   it.receive(ping(1));
   expect(it.reasons).toEqual(['the server sends more requests than are answered']);
@@ -134,17 +138,17 @@ test('a request that waits for its id does not block others; the last one is can
 
 test('a cancelled request frees its capacity, unless its response is being sent', async () => {
   const it = setUp();
-  for (let id = 0; id < 18; id++) it.receive(ping(id));
-  it.receive(cancel(17));
-  expect(it.received).toHaveLength(16);
+  for (let id = 0; id < HANDLED + 2; id++) it.receive(ping(id));
+  it.receive(cancel(HANDLED + 1));
+  expect(it.received).toHaveLength(HANDLED);
   it.receive(cancel(0));
-  expect(it.received.slice(16)).toEqual([cancel(0), ping(16)]);
-  it.receive(ping(18));
+  expect(it.received.slice(HANDLED)).toEqual([cancel(0), ping(HANDLED)]);
+  it.receive(ping(HANDLED + 2));
   void it.transport.send(answer(1));
   it.receive(cancel(1));
-  expect(it.received).not.toContainEqual(ping(18));
+  expect(it.received).not.toContainEqual(ping(HANDLED + 2));
   await it.sent();
-  expect(it.received.at(-1)).toEqual(ping(18));
+  expect(it.received.at(-1)).toEqual(ping(HANDLED + 2));
 });
 
 test('messages: 5,000 in a burst and 1,000 a second pass, more end the connection', () => {
