@@ -2,8 +2,9 @@
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { callFate } from '#support/call-fate.ts';
 import { eventually } from '#support/patience.ts';
-import { callThenText, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
+import { startTalk, type Talk, systemPrompt } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 
 let world: World;
@@ -17,20 +18,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 const local = () => join(world.project, '.service-code/local.toml');
-const systemPrompt = () => wireText(wireMessages(world, -1)[0] ?? { role: '' });
 const heading = () => `Additional directory: ${outside}\n\`\`\`\nx.txt\n\`\`\``;
-
-/** Outcome of a tool call in manual mode. */
-async function fate(talk: Talk, tool: string, args: unknown): Promise<string> {
-  const before = talk.all('event.approval.requested').length;
-  const turn = talk.turn('go', callThenText(tool, args), { permission_mode: 'manual' });
-  const asked = talk.nth('event.approval.requested', before + 1);
-  asked.catch(() => undefined);
-  const request = await Promise.race([asked, turn.then(() => undefined)]);
-  if (request) await talk.answer(String(request.payload.approval_id), { decision: 'rejected' });
-  const { results } = await turn;
-  return request ? 'asked' : (results[0]?.output ?? '');
-}
 
 const add = (talk: Talk, body: unknown) => world.api('POST', `/workspaces/${talk.session.workspace_id}/add-dir`, body);
 
@@ -69,32 +57,32 @@ describe.each([true, false])('a directory added to a loaded session, persisted: 
     await mkdir(elsewhere);
     const other = await startTalk(world, { metadata: { cwd: elsewhere } });
     const file = join(outside, 'x.txt');
-    expect(await fate(one, 'Read', { path: file })).toBe('asked');
-    expect(await fate(two, 'Read', { path: '../outside/x.txt' })).toContain('leads outside the workspace');
+    expect(await callFate(one, 'Read', { path: file })).toBe('asked');
+    expect(await callFate(two, 'Read', { path: '../outside/x.txt' })).toContain('leads outside the workspace');
     await add(one, { path: outside, persist });
-    expect(await fate(one, 'Read', { path: file })).toContain('from outside');
-    expect(await fate(two, 'Read', { path: '../outside/x.txt' })).toContain('from outside');
-    expect(await fate(two, 'Write', { path: join(outside, 'new.txt'), content: 'x' })).not.toBe('asked');
-    expect(await fate(other, 'Read', { path: file })).toBe('asked');
+    expect(await callFate(one, 'Read', { path: file })).toContain('from outside');
+    expect(await callFate(two, 'Read', { path: '../outside/x.txt' })).toContain('from outside');
+    expect(await callFate(two, 'Write', { path: join(outside, 'new.txt'), content: 'x' })).not.toBe('asked');
+    expect(await callFate(other, 'Read', { path: file })).toBe('asked');
     // A removed directory loses its permissions.
     await rm(outside, { recursive: true });
     // Polled with a read: before the removal is noticed, a write would be allowed and recreate the directory.
-    await eventually(async () => expect(await fate(one, 'Read', { path: file })).toBe('asked'));
-    expect(await fate(one, 'Write', { path: file, content: 'x' })).toBe('asked');
+    await eventually(async () => expect(await callFate(one, 'Read', { path: file })).toBe('asked'));
+    expect(await callFate(one, 'Write', { path: file, content: 'x' })).toBe('asked');
   });
 
   test('is in the prompt from the next turn on, and after a restart only if it was persisted', async () => {
     const talk = await startTalk(world);
     await talk.turn('hi', [{ text: 'hi' }]);
-    expect(systemPrompt()).not.toContain('Additional directory');
+    expect(systemPrompt(world)).not.toContain('Additional directory');
     await add(talk, { path: outside, persist });
     await talk.turn('hi', [{ text: 'hi' }]);
-    expect(systemPrompt()).toContain(heading());
+    expect(systemPrompt(world)).toContain(heading());
     await talk.turn('hi', [{ text: 'hi' }]);
     await world.restart();
     await world.prompt(talk.session.id, 'hi');
     await eventually(() => expect(world.model.requests).toHaveLength(4));
-    expect(systemPrompt().includes(heading())).toBe(persist);
+    expect(systemPrompt(world).includes(heading())).toBe(persist);
   });
 
   test('is an allowed target of links in file actions', async () => {
@@ -111,10 +99,10 @@ test('a manual edit of the file applies to loaded sessions', async () => {
   const talk = await startTalk(world);
   const file = join(outside, 'x.txt');
   await world.ok('POST', `/workspaces/${talk.session.workspace_id}/trust`);
-  expect(await fate(talk, 'Read', { path: file })).toBe('asked');
+  expect(await callFate(talk, 'Read', { path: file })).toBe('asked');
   await mkdir(dirname(local()));
   await writeFile(local(), '[workspace]\nadditional_dir = ["../outside"]\n');
-  await eventually(async () => expect(await fate(talk, 'Read', { path: file })).toContain('from outside'));
+  await eventually(async () => expect(await callFate(talk, 'Read', { path: file })).toContain('from outside'));
   await talk.turn('hi', [{ text: 'hi' }]);
-  expect(systemPrompt()).toContain(heading());
+  expect(systemPrompt(world)).toContain(heading());
 });

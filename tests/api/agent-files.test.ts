@@ -1,8 +1,9 @@
 /** Profile files and the runtime: which profile and runtime prompts and settings bind to an agent. */
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
+import { putFile } from '#support/files.ts';
+import { startTalk, wireMessages, wireText, type Talk, systemPrompt } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 
 let world: World;
@@ -16,13 +17,8 @@ afterEach(async () => {
   await world.close();
 });
 
-async function put(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, text);
-}
 const inProject = (name: string) => join(world.project, '.service-code', 'agents', name);
 const agent = (head: string, body: string) => `---\ndescription: D\n${head}\n---\n${body}\n`;
-const systemPrompt = () => wireText(wireMessages(world, -1)[0] ?? { role: '' });
 const toolNames = () =>
   (world.model.requests.at(-1)?.body.tools as { function: { name: string } }[] | undefined)?.map(
     (tool) => tool.function.name,
@@ -33,13 +29,13 @@ const done = [{ text: 'Done.' }];
 
 describe('a profile from a file', () => {
   test('binds its prompt and its tools permanently', async () => {
-    await put(
+    await putFile(
       inProject('reader.md'),
       agent('tools: Read, Grep, Bash\ndisallowedTools: Bash', 'You read ${cwd}. ${unknown}'),
     );
     const talk = await startTalk(world);
     await talk.turn('go', done, { profile: 'reader' });
-    expect(systemPrompt()).toBe(`You read ${world.project}. \${unknown}`);
+    expect(systemPrompt(world)).toBe(`You read ${world.project}. \${unknown}`);
     expect(toolNames()).toEqual(['Read', 'Grep']);
     await talk.turn('go', done, { profile: 'reader' });
     expect(await submit(talk, { profile: 'agent' })).toMatchObject({
@@ -58,7 +54,7 @@ describe('a profile from a file', () => {
   });
 
   test('is refused if unknown, with the names of the available profiles', async () => {
-    await put(inProject('reader.md'), agent('', 'You read.'));
+    await putFile(inProject('reader.md'), agent('', 'You read.'));
     const talk = await startTalk(world);
     const refused = await submit(talk, { profile: 'writer' });
     expect(refused).toMatchObject({ code: 40001, details: [{ path: 'profile' }] });
@@ -67,11 +63,11 @@ describe('a profile from a file', () => {
   });
 
   test('that overrides the main profile is bound to agents', async () => {
-    await put(inProject('main.md'), agent('name: agent\noverride: true\ntools: Read', 'Mine.\n${base_prompt}'));
+    await putFile(inProject('main.md'), agent('name: agent\noverride: true\ntools: Read', 'Mine.\n${base_prompt}'));
     const talk = await startTalk(world);
     await world.ok('POST', `/workspaces/${talk.session.workspace_id}/trust`);
     await talk.turn('go', done);
-    expect(systemPrompt()).toMatch(/^Mine\.\nYou are /);
+    expect(systemPrompt(world)).toMatch(/^Mine\.\nYou are /);
     expect(toolNames()).toEqual(['Read']);
     const other = await startTalk(world);
     await world.ok('POST', `${other.path}/profile`, { agent_config: { model: 'fake/fake-1' } });
@@ -80,8 +76,8 @@ describe('a profile from a file', () => {
   });
 
   test('can be started as a subagent by the main agent, unless it delegates itself', async () => {
-    await put(inProject('reader.md'), agent('tools: Read', 'You read.'));
-    await put(inProject('boss.md'), agent('tools: Read, Agent', 'You lead.'));
+    await putFile(inProject('reader.md'), agent('tools: Read', 'You read.'));
+    await putFile(inProject('boss.md'), agent('tools: Read, Agent', 'You lead.'));
     const talk = await startTalk(world);
     const start = (subagent_type: string) => ({
       calls: [{ name: 'Agent', args: { prompt: 'Look.', description: 'Looking', subagent_type } }],
@@ -96,19 +92,19 @@ describe('a profile from a file', () => {
   test('replaces the main prompt as SYSTEM.md, with placeholders', async () => {
     const template =
       '${product_name} ${os} ${shell} ${now} [${skills}${plugin_sections}${additional_dirs_info}]\n${agents_md_section}\n${cwd_listing}';
-    await put(join(world.server.home, 'SYSTEM.md'), template);
-    await put(join(world.project, 'AGENTS.md'), 'Use ${cwd} wisely.');
+    await putFile(join(world.server.home, 'SYSTEM.md'), template);
+    await putFile(join(world.project, 'AGENTS.md'), 'Use ${cwd} wisely.');
     const talk = await startTalk(world);
     await talk.turn('go', done);
-    expect(systemPrompt()).toMatch(/^Service Code \w+ \S+ \d{4}-\d\d-\d\dT\S+ \[\]\n# Project instructions/);
-    expect(systemPrompt()).toContain('Use ${cwd} wisely.');
-    expect(systemPrompt()).toContain('a.txt');
+    expect(systemPrompt(world)).toMatch(/^Service Code \w+ \S+ \d{4}-\d\d-\d\dT\S+ \[\]\n# Project instructions/);
+    expect(systemPrompt(world)).toContain('Use ${cwd} wisely.');
+    expect(systemPrompt(world)).toContain('a.txt');
     expect(toolNames()).toContain('Edit');
   });
 });
 
 test('a broken file causes one warning event, and is listed among the warnings', async () => {
-  await put(inProject('broken.md'), 'no front matter');
+  await putFile(inProject('broken.md'), 'no front matter');
   const talk = await startTalk(world);
   expect(await world.ok('GET', `${talk.path}/warnings`)).toEqual({ warnings: [] });
   await talk.turn('go', done);

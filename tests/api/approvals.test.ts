@@ -3,19 +3,10 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { INTERACTION_LIFETIME_MS } from '#server/interactions/interactions.ts';
+import { approvalBefore } from '#support/call-fate.ts';
 import { manualClock } from '#support/manual-clock.ts';
-import {
-  call,
-  callThenText,
-  resumeTalk,
-  startTalk,
-  wireMessages,
-  wireText,
-  type Talk,
-  type Turn,
-} from '#support/talk.ts';
+import { call, callThenText, resumeTalk, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
-import type { ReceivedFrame } from '#support/ws-client.ts';
 
 let world: World;
 let outside: string;
@@ -28,13 +19,6 @@ afterAll(() => world.close());
 
 const bash = (command: string) => callThenText('Bash', { command });
 const resolve = (talk: Talk, id: string, body: unknown) => world.api('POST', `${talk.path}/approvals/${id}`, body);
-
-/** The approval request, or undefined if the turn completed without one. */
-const askedBefore = (turn: Promise<Turn>, request: Promise<ReceivedFrame>) => {
-  // Rejects when the world closes before a request arrives.
-  request.catch(() => undefined);
-  return Promise.race([turn.then(() => undefined), request]);
-};
 
 /** A turn whose calls need `decisions.length` approvals, answered in this order. */
 async function decided(talk: Talk, scripts: Parameters<Talk['turn']>[1], ...decisions: Record<string, unknown>[]) {
@@ -368,7 +352,7 @@ describe('permission modes', () => {
       await rm(`${outside}.new`, { force: true });
       const before = talk.all('event.approval.requested').length;
       const turn = talk.turn(what, callThenText(tool, args));
-      const request = await askedBefore(turn, talk.nth('event.approval.requested', before + 1));
+      const request = await approvalBefore(turn, talk.nth('event.approval.requested', before + 1));
       if (request) {
         found.push(what);
         await talk.answer(String(request.payload.approval_id), { decision: 'rejected' });
@@ -449,7 +433,7 @@ describe('configured rules', () => {
   async function fate(tool: string, args: unknown, mode: string): Promise<string> {
     const talk = await startTalk(ruled);
     const turn = talk.turn('go', callThenText(tool, args), { permission_mode: mode });
-    const request = await askedBefore(turn, talk.nth('event.approval.requested', 1));
+    const request = await approvalBefore(turn, talk.nth('event.approval.requested', 1));
     if (request) await talk.answer(String(request.payload.approval_id), { decision: 'rejected' });
     const { results } = await turn;
     if (request) return 'asked';

@@ -12,6 +12,7 @@ import { systemClock, type Clock } from '#server/clock.ts';
 import { transcriptPageSchema } from '#schema/rest/transcript.ts';
 import { createNitroApp } from '#support/nitro-app.ts';
 import { eventually } from '#support/patience.ts';
+import { sessionFolder } from '#support/session-folder.ts';
 import { call, startTalk, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 import { createAssetReader } from '#utils/http/assets.ts';
@@ -48,7 +49,7 @@ const line = z.object({ r: z.array(z.looseObject({ type: z.string() })) });
 
 /** Journal records of a type in the session, in order. */
 async function records({ session }: Talk, type: string) {
-  const path = join(world.server.home, 'sessions', session.workspace_id, session.id, 'journal.ndjson');
+  const path = join(sessionFolder(world.server.home, session), 'journal.ndjson');
   const lines = (await readFile(path, 'utf8')).trim().split('\n').slice(1);
   return lines.flatMap((text) => line.parse(JSON.parse(text)).r).filter((record) => record.type === type);
 }
@@ -90,7 +91,7 @@ describe('answers', () => {
       user_agent: 'node',
       remote_address: '127.0.0.1',
     };
-    const folder = join(world.server.home, 'sessions', talk.session.workspace_id, talk.session.id);
+    const folder = sessionFolder(world.server.home, talk.session);
     expect(await readFile(join(folder, 'journal.ndjson'), 'utf8')).not.toContain('tab-1');
     const [record] = await records(talk, 'event.approval.resolved');
     expect(record).toMatchObject({ decision: 'approved', x: { by } });

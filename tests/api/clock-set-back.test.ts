@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '#server/clock.ts';
+import { sessionFolder } from '#support/session-folder.ts';
 import { callThenText, startTalk } from '#support/talk.ts';
 import { pageOf } from '#support/transcript-follower.ts';
 import { startWorld, type World } from '#support/world.ts';
@@ -40,7 +41,10 @@ it('does not disturb the running turn', async () => {
   expect(ended?.payload).toMatchObject({ reason: 'completed' });
   expect(z.number().parse(ended?.payload['durationMs'])).toBeGreaterThanOrEqual(0);
   const { workspace_id, id } = talk.session;
-  const journal = await readFile(join(world.server.home, 'sessions', workspace_id, id, 'journal.ndjson'), 'utf8');
+  const journal = await readFile(
+    join(sessionFolder(world.server.home, { workspace_id, id }), 'journal.ndjson'),
+    'utf8',
+  );
   const times = journal
     .trimEnd()
     .split('\n')

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { crashedHome } from '#support/crash.ts';
 import { startServer } from '#support/server.ts';
+import { sessionFolder } from '#support/session-folder.ts';
 import { upload } from '#support/uploads.ts';
 import { call, resumeTalk, startTalk, wireMessages, wireText } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
@@ -19,7 +20,7 @@ const fork = async (id: string, body?: unknown): Promise<Session> =>
   sessionSchema.parse(await world.ok('POST', `/sessions/${id}:fork`, body));
 const createChild = async (id: string, body?: unknown): Promise<Session> =>
   sessionSchema.parse(await world.ok('POST', `/sessions/${id}/children`, body));
-const folderOf = ({ id, workspace_id }: Session) => join(world.server.home, 'sessions', workspace_id, id);
+const folderOf = (session: Session) => sessionFolder(world.server.home, session);
 
 test('a fork continues from the copied conversation, independently of the original', async () => {
   const talk = await startTalk(world);

@@ -1,16 +1,11 @@
 /** Repositories built from ordinary files: git in an allowed line must not start the programs that they name. */
 import { execFileSync } from 'node:child_process';
-import { access, chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fileExists } from '#support/files.ts';
 import { call, callThenText, startTalk, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
-
-const exists = (path: string) =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
 
 let world: World;
 /** A program that git started creates this path, with the name of its directory appended. */
@@ -63,7 +58,7 @@ describe('a bare repository', () => {
     await writeFile(join(folder, 'HEAD'), 'ref: refs/heads/main\n');
     await writeFile(join(folder, 'config'), bareConfig());
     execFileSync('git', ['status'], { cwd: folder, stdio: 'pipe' });
-    expect(await exists(`${mark}-control`)).toBe(true);
+    expect(await fileExists(`${mark}-control`)).toBe(true);
   });
 
   test.each([
@@ -77,7 +72,7 @@ describe('a bare repository', () => {
   ])('written in %s: needs approval, and no program starts', async (_name, folder, turns) => {
     const talk = await startTalk(world);
     expect(await rejecting(talk, turns(folder))).toBeGreaterThan(0);
-    expect(await exists(`${mark}-${folder}`)).toBe(false);
+    expect(await fileExists(`${mark}-${folder}`)).toBe(false);
   });
 
   test('that came with the project: the line needs approval', async () => {
@@ -90,7 +85,7 @@ describe('a bare repository', () => {
     for (const command of ['git status', 'git diff', 'git log', 'git show']) {
       expect([command, await rejecting(talk, [[bash(command, 'shipped')]])]).toEqual([command, 1]);
     }
-    expect(await exists(`${mark}-shipped`)).toBe(false);
+    expect(await fileExists(`${mark}-shipped`)).toBe(false);
   });
 });
 
@@ -100,7 +95,7 @@ test('a file that the configuration includes before it exists: the write needs a
   const write = call('Write', { path: '.gitconfig', content: `[core]\n\tfsmonitor = ${evil}\n` });
   expect(await rejecting(talk, [[write, bash('git status')]])).toBe(1);
   expect(await rejecting(talk, [[call('Write', { path: 'ordinary', content: '' })]])).toBe(0);
-  expect(await exists(`${mark}-project`)).toBe(false);
+  expect(await fileExists(`${mark}-project`)).toBe(false);
 });
 
 describe('a repository within the project that names a program outside of it', () => {
@@ -126,7 +121,7 @@ describe('a repository within the project that names a program outside of it', (
     const talk = await startTalk(world);
     expect(await rejecting(talk, [[read], [write('embedded')], [bash('git status')]])).toBe(1);
     expect(await rejecting(talk, [[bash('git status', 'embedded')]])).toBe(0);
-    expect(await exists(`${mark}-embedded`)).toBe(false);
+    expect(await fileExists(`${mark}-embedded`)).toBe(false);
     git(world.project, 'rm', '--quiet', '--cached', '-f', 'embedded');
   });
 
@@ -138,7 +133,7 @@ describe('a repository within the project that names a program outside of it', (
     const talk = await startTalk(world);
     expect(await rejecting(talk, [[read], [write('vendor'), bash('git status', 'vendor')]])).toBe(1);
     expect(await rejecting(talk, [[bash('cd vendor && git status')]])).toBe(1);
-    expect(await exists(`${mark}-vendor`)).toBe(false);
+    expect(await fileExists(`${mark}-vendor`)).toBe(false);
     git(folder, 'config', '--unset', 'core.fsmonitor');
     expect(await rejecting(talk, [[bash('git status', 'vendor')]])).toBe(0);
   });
@@ -148,7 +143,7 @@ test('git that would write its own configuration: the line needs approval, and n
   const talk = await startTalk(world);
   const settings = `git log -1 --format='[core]%n fsmonitor = touch ${mark}-output; false' --output=.git/config`;
   expect(await rejecting(talk, [[bash(settings)], [bash('git status')]])).toBe(1);
-  expect(await exists(`${mark}-output`)).toBe(false);
+  expect(await fileExists(`${mark}-output`)).toBe(false);
 });
 
 test('git in a line that a rule approved uses no bare repository; in a line that a person approved it does', async () => {

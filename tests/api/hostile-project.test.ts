@@ -6,9 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { warningSchema } from '#schema/rest/session.ts';
+import { callFate } from '#support/call-fate.ts';
+import { putFile } from '#support/files.ts';
 import { hostile, mcpTalks } from '#support/mcp-talk.ts';
 import { eventually } from '#support/patience.ts';
-import { call, callThenText, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
+import { call, callThenText, startTalk, type Talk, systemPrompt } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 
 const SECRET = 'the-secret-of-the-user';
@@ -26,12 +28,6 @@ afterEach(async () => {
   await world.close();
 });
 
-async function put(path: string, text: string): Promise<string> {
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, text);
-  return path;
-}
-
 async function link(target: string, path: string): Promise<string> {
   await mkdir(dirname(path), { recursive: true });
   await symlink(target, path);
@@ -39,8 +35,6 @@ async function link(target: string, path: string): Promise<string> {
 }
 
 const configText = () => readFile(join(world.server.home, 'config.toml'), 'utf8');
-
-const systemPrompt = () => wireText(wireMessages(world, -1)[0] ?? { role: '' });
 
 const warningsSchema = z.object({ warnings: z.array(warningSchema) });
 const warningsOf = async (talk: Talk) => warningsSchema.parse(await world.ok('GET', `${talk.path}/warnings`)).warnings;
@@ -53,28 +47,16 @@ async function trust(root: string): Promise<() => Promise<unknown>> {
   return () => world.ok('POST', `/workspaces/${id}/untrust`);
 }
 
-/** Runs a call in manual mode. Returns `asked` if it needs approval, otherwise its output. */
-async function fate(talk: Talk, tool: string, args: unknown): Promise<string> {
-  const before = talk.all('event.approval.requested').length;
-  const turn = talk.turn('go', callThenText(tool, args), { permission_mode: 'manual' });
-  const asked = talk.nth('event.approval.requested', before + 1);
-  asked.catch(() => undefined);
-  const request = await Promise.race([asked, turn.then(() => undefined)]);
-  if (request) await talk.answer(String(request.payload.approval_id), { decision: 'rejected' });
-  const { results } = await turn;
-  return request ? 'asked' : (results[0]?.output ?? '');
-}
-
 describe('an instruction file', () => {
   test.each([
-    ['a file outside', async () => put(join(base, 'outside.txt'), SECRET)],
-    ['a key of the user', async () => put(join(base, '.ssh/id_rsa'), SECRET)],
+    ['a file outside', async () => putFile(join(base, 'outside.txt'), SECRET)],
+    ['a key of the user', async () => putFile(join(base, '.ssh/id_rsa'), SECRET)],
     ['the token of the server', async () => join(world.server.home, 'server.token')],
-    ['an environment file of the project', async () => put(join(world.project, '.env'), SECRET)],
+    ['an environment file of the project', async () => putFile(join(world.project, '.env'), SECRET)],
     ['the environment of the server', async () => '/proc/self/environ'],
     [
       'a key of the project by another name',
-      async () => put(join(world.project, 'deploy.txt'), `-----BEGIN PRIVATE KEY-----\n${SECRET}\n`),
+      async () => putFile(join(world.project, 'deploy.txt'), `-----BEGIN PRIVATE KEY-----\n${SECRET}\n`),
     ],
     ['a device without end', async () => '/dev/zero'],
   ])('that links to %s is refused, with a warning', async (_what, target) => {
@@ -103,17 +85,17 @@ describe('an instruction file', () => {
   });
 
   test('above 1 MiB is refused before it is read', async () => {
-    const path = await put(join(world.project, 'AGENTS.md'), '');
+    const path = await putFile(join(world.project, 'AGENTS.md'), '');
     await truncate(path, 300 * 1024 * 1024);
     const talk = await startTalk(world);
     await talk.turn('hi', [{ text: 'hi' }]);
-    expect(systemPrompt()).not.toContain(path);
+    expect(systemPrompt(world)).not.toContain(path);
     expect(await warningsOf(talk)).toMatchObject([
       { code: 'agents-md-oversized', message: expect.stringContaining('is larger than 1048576 bytes') },
     ]);
     await writeFile(path, `${'x'.repeat(1024 * 1024 - 3)}END`);
     await talk.turn('hi', [{ text: 'hi' }]);
-    expect(systemPrompt()).toContain('xEND');
+    expect(systemPrompt(world)).toContain('xEND');
   });
 
   test('that is a pipe does not block, and causes a warning; one that is a directory does not', async () => {
@@ -128,26 +110,26 @@ describe('an instruction file', () => {
         severity: 'warning',
       },
     ]);
-    await put(join(world.project, 'agents.md'), 'in small letters');
+    await putFile(join(world.project, 'agents.md'), 'in small letters');
     await talk.turn('hi', [{ text: 'hi' }]);
-    expect(systemPrompt()).toContain('in small letters');
+    expect(systemPrompt(world)).toContain('in small letters');
     await rm(path);
     await mkdir(path);
     await talk.turn('hi', [{ text: 'hi' }]);
-    expect(systemPrompt()).toContain('in small letters');
+    expect(systemPrompt(world)).toContain('in small letters');
     expect(await warningsOf(talk)).toEqual([]);
   });
 
   test('may link to a file of the project; those of the user may link to any file', async () => {
-    await put(join(world.project, 'docs/agents.md'), 'of the project');
-    await put(join(base, 'dotfiles/agents.md'), 'of the user');
-    await put(join(base, 'dotfiles/home.md'), 'of the home');
+    await putFile(join(world.project, 'docs/agents.md'), 'of the project');
+    await putFile(join(base, 'dotfiles/agents.md'), 'of the user');
+    await putFile(join(base, 'dotfiles/home.md'), 'of the home');
     await link('docs/agents.md', join(world.project, 'AGENTS.md'));
     await link(join(base, 'dotfiles/agents.md'), join(base, 'person/.agents/AGENTS.md'));
     await link(join(base, 'dotfiles/home.md'), join(world.server.home, 'AGENTS.md'));
     const talk = await startTalk(world);
     await talk.turn('hi', [{ text: 'hi' }]);
-    for (const text of ['of the project', 'of the user', 'of the home']) expect(systemPrompt()).toContain(text);
+    for (const text of ['of the project', 'of the user', 'of the home']) expect(systemPrompt(world)).toContain(text);
     expect(await warningsOf(talk)).toEqual([]);
   });
 });
@@ -156,17 +138,17 @@ describe('a list of additional directories that came with the project', () => {
   let local: string;
   let victim: string;
   beforeEach(async () => {
-    local = await put(join(world.project, '.service-code/local.toml'), '[workspace]\nadditional_dir = ["/"]\n');
-    victim = await put(join(base, 'victim/.bashrc'), 'unharmed');
+    local = await putFile(join(world.project, '.service-code/local.toml'), '[workspace]\nadditional_dir = ["/"]\n');
+    victim = await putFile(join(base, 'victim/.bashrc'), 'unharmed');
   });
 
   test('extends nothing: paths outside need approval, are not linked to, and are not in the prompt', async () => {
     const talk = await startTalk(world);
-    expect(await fate(talk, 'Write', { path: join(base, 'victim/new'), content: 'x' })).toBe('asked');
-    expect(await fate(talk, 'Read', { path: victim })).toBe('asked');
+    expect(await callFate(talk, 'Write', { path: join(base, 'victim/new'), content: 'x' })).toBe('asked');
+    expect(await callFate(talk, 'Read', { path: victim })).toBe('asked');
     await symlink(dirname(victim), join(world.project, 'out'));
     expect(await world.api('POST', `${talk.path}/fs:stat`, { path: 'out/.bashrc' })).toMatchObject({ code: 41304 });
-    expect(systemPrompt()).not.toContain('Additional directory');
+    expect(systemPrompt(world)).not.toContain('Additional directory');
     expect(await warningsOf(talk)).toEqual([
       {
         code: 'project-config-ignored',
@@ -181,12 +163,12 @@ describe('a list of additional directories that came with the project', () => {
   test('is in force as long as the directory is trusted', async () => {
     const talk = await startTalk(world);
     const workspace = `/workspaces/${talk.session.workspace_id}`;
-    expect(await fate(talk, 'Read', { path: victim })).toBe('asked');
+    expect(await callFate(talk, 'Read', { path: victim })).toBe('asked');
     await world.ok('POST', `${workspace}/trust`);
-    expect(await fate(talk, 'Read', { path: victim })).toContain('unharmed');
+    expect(await callFate(talk, 'Read', { path: victim })).toContain('unharmed');
     expect(await warningsOf(talk)).toEqual([]);
     await world.ok('POST', `${workspace}/untrust`);
-    expect(await fate(talk, 'Read', { path: victim })).toBe('asked');
+    expect(await callFate(talk, 'Read', { path: victim })).toBe('asked');
   });
 
   test('is in force for an entry that a request confirms, without trust and over a restart', async () => {
@@ -195,8 +177,8 @@ describe('a list of additional directories that came with the project', () => {
     const workspace = `/workspaces/${talk.session.workspace_id}`;
     const added = await world.ok('POST', `${workspace}/add-dir`, { path: dirname(victim) });
     expect(added).toMatchObject({ additional_dirs: ['/', dirname(victim)], persisted: true });
-    expect(await fate(talk, 'Read', { path: victim })).toContain('unharmed');
-    expect(await fate(talk, 'Read', { path: await put(join(base, 'other'), '') })).toBe('asked');
+    expect(await callFate(talk, 'Read', { path: victim })).toContain('unharmed');
+    expect(await callFate(talk, 'Read', { path: await putFile(join(base, 'other'), '') })).toBe('asked');
     expect(await world.ok('GET', `${workspace}/trust`)).toEqual({ trusted: false });
     await world.restart();
     await symlink(dirname(victim), join(world.project, 'out'));
@@ -210,7 +192,7 @@ describe('an additional directory that came with the project, before and after i
   beforeEach(async () => {
     victim = join(base, 'victim');
     await mkdir(victim);
-    await put(
+    await putFile(
       join(world.project, '.service-code/local.toml'),
       `[workspace]\nadditional_dir = ["/", ${JSON.stringify(victim)}]\n`,
     );
@@ -239,7 +221,7 @@ describe('an additional directory that came with the project, before and after i
 
   test('is not a directory where an allow rule approves commands, then is one', async () => {
     await world.ok('POST', '/config', { permission: { allow: [{ tool: 'Bash', match: 'echo *' }] } });
-    const echo = (cwd: string) => fate(talk, 'Bash', { command: 'echo hi', cwd });
+    const echo = (cwd: string) => callFate(talk, 'Bash', { command: 'echo hi', cwd });
     expect(await echo(world.project)).toContain('hi');
     expect(await echo(victim)).toBe('asked');
     await confirm();
@@ -258,9 +240,9 @@ describe.runIf(process.getuid?.() === 0)('files of another user above the work d
     mine = join(shared, 'mine');
     await mkdir(mine, { recursive: true });
     execFileSync('git', ['init', '--quiet', shared]);
-    await put(join(shared, 'AGENTS.md'), 'do as I say');
-    await put(join(shared, '.service-code/local.toml'), '[workspace]\nadditional_dir = ["/"]\n');
-    await put(join(shared, '.service-code/agents/helper.md'), '---\ndescription: D\n---\nobey\n');
+    await putFile(join(shared, 'AGENTS.md'), 'do as I say');
+    await putFile(join(shared, '.service-code/local.toml'), '[workspace]\nadditional_dir = ["/"]\n');
+    await putFile(join(shared, '.service-code/agents/helper.md'), '---\ndescription: D\n---\nobey\n');
   });
   const disown = () => execFileSync('chown', ['-R', String(FOREIGN), ...foreignParts()]);
   const foreignParts = () => ['.git', 'AGENTS.md', '.service-code'].map((name) => join(shared, name));
@@ -268,8 +250,8 @@ describe.runIf(process.getuid?.() === 0)('files of another user above the work d
   test('form no work tree and are no instructions', async () => {
     disown();
     const talk = await startTalk(world, { metadata: { cwd: mine } });
-    expect(await fate(talk, 'Write', { path: 'new', content: 'x' })).toBe('asked');
-    expect(await fate(talk, 'Write', { path: join(base, 'victim'), content: 'x' })).toBe('asked');
+    expect(await callFate(talk, 'Write', { path: 'new', content: 'x' })).toBe('asked');
+    expect(await callFate(talk, 'Write', { path: join(base, 'victim'), content: 'x' })).toBe('asked');
     expect(JSON.stringify(world.model.requests)).not.toContain('do as I say');
     expect(await warningsOf(talk)).toMatchObject([
       {
@@ -282,7 +264,7 @@ describe.runIf(process.getuid?.() === 0)('files of another user above the work d
 
   test('in a repository of the user are omitted individually', async () => {
     await writeFile(join(world.server.home, 'config.toml'), `extra_agent_dirs = ["more"]\n${await configText()}`);
-    const extra = await put(join(shared, 'more/extra.md'), '---\ndescription: D\n---\nobey\n');
+    const extra = await putFile(join(shared, 'more/extra.md'), '---\ndescription: D\n---\nobey\n');
     for (const name of ['AGENTS.md', '.service-code', 'more']) {
       execFileSync('chown', ['-R', String(FOREIGN), join(shared, name)]);
     }
@@ -302,12 +284,12 @@ describe.runIf(process.getuid?.() === 0)('files of another user above the work d
     const talk = await startTalk(world, { metadata: { cwd: mine } });
     const untrust = await trust(shared);
     await talk.turn('hi', [{ text: 'hi' }]);
-    expect(systemPrompt()).toContain('do as I say');
+    expect(systemPrompt(world)).toContain('do as I say');
     await untrust();
     const top = await startTalk(world, { metadata: { cwd: shared } });
     await top.turn('hi', [{ text: 'hi' }]);
-    expect(systemPrompt()).toContain('do as I say');
-    expect(await fate(top, 'Write', { path: 'new', content: 'x' })).not.toBe('asked');
+    expect(systemPrompt(world)).toContain('do as I say');
+    expect(await callFate(top, 'Write', { path: 'new', content: 'x' })).not.toBe('asked');
   });
 
   test('are used in a mounted repository, opened at its top or below it', async () => {
@@ -316,8 +298,8 @@ describe.runIf(process.getuid?.() === 0)('files of another user above the work d
     for (const cwd of [shared, mine]) {
       const talk = await startTalk(world, { metadata: { cwd } });
       await talk.turn('hi', [{ text: 'hi' }]);
-      expect(systemPrompt()).toContain('do as I say');
-      expect(await fate(talk, 'Write', { path: `new-${cwd.length}`, content: 'x' })).not.toBe('asked');
+      expect(systemPrompt(world)).toContain('do as I say');
+      expect(await callFate(talk, 'Write', { path: `new-${cwd.length}`, content: 'x' })).not.toBe('asked');
     }
   });
 });
@@ -342,7 +324,7 @@ describe('a .git entry', () => {
     await rm(join(world.project, name), { recursive: true, force: true });
     await put(join(world.project, name));
     const talk = await startTalk(world);
-    expect(await fate(talk, 'Write', { path: 'new.txt', content: 'x' })).toBe('asked');
+    expect(await callFate(talk, 'Write', { path: 'new.txt', content: 'x' })).toBe('asked');
   });
 });
 
@@ -351,7 +333,7 @@ test('trust of a directory starts no program of the repository above it', async 
   await mkdir(inner);
   const mark = join(base, 'mark');
   const server = { command: '/bin/sh', args: ['-c', `touch ${mark}; cat`], startupTimeoutMs: 500 };
-  const shared = await put(join(world.project, '.mcp.json'), JSON.stringify({ mcpServers: { shared: server } }));
+  const shared = await putFile(join(world.project, '.mcp.json'), JSON.stringify({ mcpServers: { shared: server } }));
   const talk = await startTalk(world, { metadata: { cwd: inner } });
   await world.ok('POST', `/workspaces/${talk.session.workspace_id}/trust`);
   await talk.turn('hi', [{ text: 'hi' }]);
@@ -370,22 +352,22 @@ test.each([
   ['in a folder of `extra_agent_dirs`', 'more'],
 ])('an agent file that replaces the main agent needs trust: %s', async (_what, folder) => {
   await writeFile(join(world.server.home, 'config.toml'), `extra_agent_dirs = ["more"]\n${await configText()}`);
-  await put(
+  await putFile(
     join(world.project, folder, 'agent.md'),
     '---\nname: agent\ndescription: D\noverride: true\n---\nObey the project.\n',
   );
   const talk = await startTalk(world);
   await talk.turn('hi', [{ text: 'hi' }]);
-  expect(systemPrompt()).not.toContain('Obey the project.');
+  expect(systemPrompt(world)).not.toContain('Obey the project.');
   expect(await warningsOf(talk)).toMatchObject([{ code: 'project-config-ignored', directory: world.project }]);
   await world.ok('POST', `/workspaces/${talk.session.workspace_id}/trust`);
   const other = await startTalk(world);
   await other.turn('hi', [{ text: 'hi' }]);
-  expect(systemPrompt()).toContain('Obey the project.');
+  expect(systemPrompt(world)).toContain('Obey the project.');
 });
 
 test('Edit reads no file above its limit', async () => {
-  const path = await put(join(world.project, 'big'), '');
+  const path = await putFile(join(world.project, 'big'), '');
   await truncate(path, 2 ** 40);
   const talk = await startTalk(world);
   await talk.turn('go', [{ calls: [call('Read', { path: 'big', limit: 1 })] }, { text: 'ok' }]);

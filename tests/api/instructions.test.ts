@@ -1,9 +1,10 @@
 /** AGENTS.md files: the chain, the size warning, refreshes, nested files. */
 import { execFileSync } from 'node:child_process';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { call, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
+import { putFile } from '#support/files.ts';
+import { call, startTalk, wireMessages, wireText, type Talk, systemPrompt } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 
 let world: World;
@@ -17,16 +18,9 @@ afterEach(async () => {
   await world.close();
 });
 
-async function put(path: string, text: string): Promise<string> {
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, text);
-  return path;
-}
-
-const inProject = (path: string, text: string) => put(join(world.project, path), text);
-const systemPrompt = () => wireText(wireMessages(world, -1)[0] ?? { role: '' });
+const inProject = (path: string, text: string) => putFile(join(world.project, path), text);
 const sources = () =>
-  [...systemPrompt().matchAll(/^<!-- From: (.+) -->\n(.*)$/gm)].map(([, path, text]) => [path, text]);
+  [...systemPrompt(world).matchAll(/^<!-- From: (.+) -->\n(.*)$/gm)].map(([, path, text]) => [path, text]);
 const warningsOf = (talk: Talk) => world.ok('GET', `${talk.path}/warnings`);
 
 /** Paths in the reminders, one list per reminder. */
@@ -41,18 +35,18 @@ async function named(talk: Talk): Promise<string[][]> {
 describe('the chain', () => {
   test('goes from the home over the work-tree root down to the directory, each file a single time', async () => {
     const paths = [
-      await put(join(world.server.home, 'AGENTS.md'), 'of the home'),
-      await put(join(dirname(world.project), 'person/.agents/AGENTS.md'), 'of the person'),
+      await putFile(join(world.server.home, 'AGENTS.md'), 'of the home'),
+      await putFile(join(dirname(world.project), 'person/.agents/AGENTS.md'), 'of the person'),
       await inProject('.service-code/AGENTS.md', 'of the root, own folder'),
       await inProject('AGENTS.md', 'of the root'),
       await inProject('sub/agents.md', 'of the sub folder'),
       await inProject('sub/deep/.service-code/AGENTS.md', 'deepest, own folder'),
       await inProject('sub/deep/AGENTS.md', 'deepest'),
     ];
-    await put(join(dirname(world.project), 'person/.agents/agents.md'), 'second choice');
+    await putFile(join(dirname(world.project), 'person/.agents/agents.md'), 'second choice');
     await inProject('sub/deep/agents.md', 'second choice');
     await inProject('sub/.service-code/AGENTS.md', ' \n');
-    await put(join(dirname(world.project), 'AGENTS.md'), 'above the work tree');
+    await putFile(join(dirname(world.project), 'AGENTS.md'), 'above the work tree');
     const talk = await startTalk(world, { metadata: { cwd: join(world.project, 'sub/deep') } });
     await talk.turn('hi', [{ text: 'hi' }]);
     expect(sources().map(([path]) => path)).toEqual(paths);
@@ -70,8 +64,8 @@ describe('the chain', () => {
 
   test('without git it consists of the directory only', async () => {
     const bare = join(dirname(world.project), 'bare');
-    await put(join(bare, 'AGENTS.md'), 'above');
-    await put(join(bare, 'here/AGENTS.md'), 'here');
+    await putFile(join(bare, 'AGENTS.md'), 'above');
+    await putFile(join(bare, 'here/AGENTS.md'), 'here');
     const talk = await startTalk(world, { metadata: { cwd: join(bare, 'here') } });
     await talk.turn('hi', [{ text: 'hi' }]);
     expect(sources()).toEqual([[join(bare, 'here/AGENTS.md'), 'here']]);
@@ -87,7 +81,7 @@ describe('the size', () => {
     const talk = await startTalk(world);
     expect(await warningsOf(talk)).toEqual({ warnings: [] });
     await talk.turn('hi', [{ text: 'hi' }]);
-    expect(systemPrompt()).toContain('xEND');
+    expect(systemPrompt(world)).toContain('xEND');
     const warnings = warned
       ? [{ code: 'agents-md-oversized', severity: 'warning', message: expect.stringContaining(path) }]
       : [];
@@ -143,23 +137,23 @@ describe('an edit', () => {
     await inProject('AGENTS.md', 'rules');
     const talk = await startTalk(world);
     await talk.turn('one', [{ text: 'ok' }]);
-    const prompt = systemPrompt();
+    const prompt = systemPrompt(world);
     await inProject('new-file.txt', '');
     await world.restart();
     const before = world.model.requests.length;
     world.model.enqueue({ text: 'ok' });
     await world.prompt(talk.session.id, 'two');
     await world.model.waitForRequest(before + 1);
-    expect(systemPrompt()).toBe(prompt);
+    expect(systemPrompt(world)).toBe(prompt);
   });
 
   test('a change of the tool list renders the prompt again', async () => {
     const talk = await startTalk(world);
     await talk.turn('one', [{ text: 'ok' }]);
-    expect(systemPrompt()).not.toContain('new-file.txt');
+    expect(systemPrompt(world)).not.toContain('new-file.txt');
     await inProject('new-file.txt', '');
     await talk.turn('two', [{ text: 'ok' }], { disabled_tools: ['Bash'] });
-    expect(systemPrompt()).toContain('new-file.txt');
+    expect(systemPrompt(world)).toContain('new-file.txt');
   });
 });
 
@@ -211,8 +205,8 @@ describe('nested files', () => {
 
   test('files outside the project are ignored', async () => {
     const other = join(dirname(world.project), 'other');
-    await put(join(other, 'AGENTS.md'), 'other');
-    await put(join(other, 'x.txt'), 'x');
+    await putFile(join(other, 'AGENTS.md'), 'other');
+    await putFile(join(other, 'x.txt'), 'x');
     execFileSync('git', ['init', '--quiet', other]);
     const talk = await startTalk(world);
     await talk.turn('go', reading(join(other, 'x.txt')), yolo);
@@ -224,7 +218,7 @@ test('the system prompt describes the environment: system, shell, directory and 
   await inProject('src/one.ts', '');
   const talk = await startTalk(world);
   await talk.turn('hi', [{ text: 'hi' }]);
-  expect(systemPrompt()).toContain(`Working directory: ${world.project}`);
-  expect(systemPrompt()).toMatch(/Operating system: \w+\nShell: \/\S+/);
-  expect(systemPrompt()).toContain('.git/ ...\nsrc/\n  one.ts\na.txt');
+  expect(systemPrompt(world)).toContain(`Working directory: ${world.project}`);
+  expect(systemPrompt(world)).toMatch(/Operating system: \w+\nShell: \/\S+/);
+  expect(systemPrompt(world)).toContain('.git/ ...\nsrc/\n  one.ts\na.txt');
 });

@@ -5,8 +5,9 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { hasNoted, hostile, mcpTalks, noted, type McpTalks } from '#support/mcp-talk.ts';
+import { hasNoted, hostile, mcpTalks, noted, type McpTalks, serverStatuses } from '#support/mcp-talk.ts';
 import { signIn, startOAuthMcpServer } from '#support/oauth-mcp-server.ts';
+import { sessionFolder } from '#support/session-folder.ts';
 import { call, callThenText, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 
@@ -25,12 +26,6 @@ beforeAll(async () => {
 afterEach(() => mcp.endAll());
 afterAll(() => world.close());
 
-const statuses = (talk: Talk, name: string) =>
-  talk.all('mcp.server.status').flatMap(({ payload }) => {
-    const { server } = payload as { server: { name: string; status: string } };
-    return server.name === name ? [server.status] : [];
-  });
-
 const echo = (text: string) => callThenText('mcp__free__echo', { text });
 const outcome = async (talk: Talk, text: string) => (await talk.turn('go', echo(text))).results[0];
 
@@ -42,7 +37,7 @@ test('a tool runs in the first turn; clients receive the status, and journal lin
   const talk = await mcp.talk();
   const { results } = await talk.turn('go', echo('hi'));
   expect(results).toEqual([expect.objectContaining({ output: 'echo: hi', isError: false })]);
-  expect(statuses(talk, 'free')).toEqual(['pending', 'connected']);
+  expect(serverStatuses(talk, 'free')).toEqual(['pending', 'connected']);
   expect(talk.all('mcp.server.status').at(-1)?.payload.server).toEqual({
     name: 'free',
     transport: 'stdio',
@@ -56,7 +51,7 @@ test('a tool runs in the first turn; clients receive the status, and journal lin
   expect(sentNames.toSorted()).toEqual(many.toSorted());
   expect((await mcp.toolNames(talk)).toSorted()).toEqual(many.toSorted());
 
-  const folder = join(world.server.home, 'sessions', talk.session.workspace_id, talk.session.id);
+  const folder = sessionFolder(world.server.home, talk.session);
   const journal = (await readdir(folder)).find((name) => name.endsWith('.ndjson') || name.endsWith('.jsonl'));
   const lines = (await readFile(join(folder, String(journal)), 'utf8')).split('\n');
   const discoveries = lines.filter((line) => line.includes('"mcp.tools"'));
@@ -83,7 +78,7 @@ test('an error of a server is one line in events and the journal, without the cr
   await mcp.configure({ loud: { transport: 'http', url, bearerTokenEnvVar: 'TOKEN_OF_MINE', headers } });
   const talk = await mcp.talk();
   await talk.turn('go', [{ text: 'Done.' }]);
-  expect(statuses(talk, 'loud')).toEqual(['pending', 'failed']);
+  expect(serverStatuses(talk, 'loud')).toEqual(['pending', 'failed']);
   const { server } = z
     .object({ server: z.looseObject({ error: z.string() }) })
     .parse(talk.all('mcp.server.status').at(-1)?.payload);
@@ -91,7 +86,7 @@ test('an error of a server is one line in events and the journal, without the cr
   expect(server.error).not.toMatch(/[\r\n]/);
   expect(server.error.length).toBeLessThanOrEqual(300);
 
-  const folder = join(world.server.home, 'sessions', talk.session.workspace_id, talk.session.id);
+  const folder = sessionFolder(world.server.home, talk.session);
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());
   const texts = await Promise.all(files.map((file) => readFile(join(file.parentPath, file.name), 'utf8')));
@@ -168,7 +163,7 @@ test('a server that exits during a call is restarted for it; if it exits again, 
   await mcp.configure({ free: hostile('', file) });
   const talk = await mcp.talk();
   expect(await outcome(talk, 'exit-once')).toMatchObject({ output: 'echo: exit-once', isError: false });
-  expect(statuses(talk, 'free')).toEqual(['pending', 'connected', 'failed', 'pending', 'connected']);
+  expect(serverStatuses(talk, 'free')).toEqual(['pending', 'connected', 'failed', 'pending', 'connected']);
   const died = await outcome(talk, 'exit');
   expect(died).toMatchObject({ isError: true });
   expect((await noted(file)).split('\n').filter((line) => line === 'call echo exit')).toHaveLength(2);
@@ -233,7 +228,7 @@ test('a server that never answers delays only the first step, by its time-out', 
   const started = performance.now();
   expect(await outcome(talk, 'hi')).toMatchObject({ output: 'echo: hi' });
   expect(performance.now() - started).toBeGreaterThan(1400);
-  expect(statuses(talk, 'silent')).toEqual(['pending', 'failed']);
+  expect(serverStatuses(talk, 'silent')).toEqual(['pending', 'failed']);
   const rows = new Map((await mcp.servers()).map((row) => [row.name, row]));
   expect(rows.get('silent')).toMatchObject({ status: 'error', last_error: 'the server did not answer within 1500 ms' });
   expect(rows.get('unset')).toMatchObject({
@@ -241,7 +236,7 @@ test('a server that never answers delays only the first step, by its time-out', 
     last_error: 'environment variable NOT_SET_ANYWHERE is not set',
   });
   expect(await outcome(talk, 'more')).toMatchObject({ output: 'echo: more' });
-  expect(statuses(talk, 'silent')).toEqual(['pending', 'failed']);
+  expect(serverStatuses(talk, 'silent')).toEqual(['pending', 'failed']);
 });
 
 test('a call without a required scope leads to a sign-in that requests it', async () => {
@@ -260,7 +255,7 @@ test('a call without a required scope leads to a sign-in that requests it', asyn
 
   guarded.behaviour.neededScope = 'write';
   expect(await look()).toMatchObject({ isError: true });
-  await expect.poll(() => statuses(talk, 'free').at(-1)).toBe('needs-auth');
+  await expect.poll(() => serverStatuses(talk, 'free').at(-1)).toBe('needs-auth');
   expect(await mcp.toolNames(talk)).toEqual(['mcp__free__authenticate']);
   const again = await begin();
   expect(new URL(again.authorizationUrl).searchParams.get('scope')?.split(' ')).toContain('write');

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { groupRuns } from '#server/processes/process-group.ts';
-import { hasNoted, hostile, mcpTalks, noted, type McpTalks } from '#support/mcp-talk.ts';
+import { hasNoted, hostile, mcpTalks, noted, type McpTalks, serverStatuses } from '#support/mcp-talk.ts';
 import { signIn, startOAuthMcpServer } from '#support/oauth-mcp-server.ts';
 import { callThenText, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
@@ -26,11 +26,6 @@ afterAll(() => world.close());
 const turn = (talk: Talk) => talk.turn('go', [{ text: 'Done.' }]);
 const outcome = async (talk: Talk, name: string, args: unknown = { text: 'hi' }) =>
   (await talk.turn('go', callThenText(name, args))).results[0];
-const statuses = (talk: Talk, name: string) =>
-  talk.all('mcp.server.status').flatMap(({ payload }) => {
-    const { server } = payload as { server: { name: string; status: string } };
-    return server.name === name ? [server.status] : [];
-  });
 
 test('without servers no MCP library is loaded, and no event is published', async () => {
   expect(await mcp.servers()).toEqual([]);
@@ -75,13 +70,13 @@ test('an added server is for new sessions; a removed or disabled one is reported
     output: expect.stringContaining('was removed from the configuration'),
     isError: true,
   });
-  expect(statuses(old, 'gone')).toEqual(['pending', 'connected', 'removed']);
+  expect(serverStatuses(old, 'gone')).toEqual(['pending', 'connected', 'removed']);
   expect(await mcp.toolNames(old)).toEqual(expect.arrayContaining(['mcp__one__echo', 'mcp__gone__echo']));
   const fresh = await mcp.talk(old);
   expect(await outcome(fresh, 'mcp__added__echo')).toMatchObject({ output: 'echo: hi' });
   expect((await mcp.toolNames(fresh)).toSorted()).toEqual(['mcp__added__echo', 'mcp__one__echo']);
   expect(await mcp.toolNames(old)).not.toContain('mcp__added__echo');
-  expect(statuses(old, 'added')).toEqual([]);
+  expect(serverStatuses(old, 'added')).toEqual([]);
   expect((await mcp.servers()).map(({ name, status }) => `${name} ${status}`)).toEqual([
     'one connected',
     'gone disconnected',
@@ -107,7 +102,7 @@ test('a restart publishes its steps in order, whether it succeeds or not', async
   expect(await world.api('POST', '/mcp/servers/one:restart')).toMatchObject({ code: 40408 });
   const talk = await mcp.talk();
   await turn(talk);
-  expect(statuses(talk, 'later')).toEqual(['pending', 'failed']);
+  expect(serverStatuses(talk, 'later')).toEqual(['pending', 'failed']);
   const seen = talk.events.durable(talk.session.id).length;
   expect((await world.api('POST', '/mcp/servers/one:restart')).data).toEqual({ restarting: true });
   await talk.nth('tool.list.updated', 2);
@@ -160,7 +155,7 @@ test('a server that requires a sign-in has one tool, and its real tools afterwar
   await mcp.configure({ guarded: { url: guarded.url } });
   const talk = await mcp.talk();
   await turn(talk);
-  expect(statuses(talk, 'guarded')).toEqual(['pending', 'needs-auth']);
+  expect(serverStatuses(talk, 'guarded')).toEqual(['pending', 'needs-auth']);
   expect(await mcp.toolNames(talk)).toEqual(['mcp__guarded__authenticate']);
   expect(await mcp.status('guarded', 'error')).toMatchObject({ last_error: expect.stringContaining('requires OAuth') });
   const running = outcome(talk, 'mcp__guarded__authenticate', {});
@@ -174,7 +169,7 @@ test('a server that requires a sign-in has one tool, and its real tools afterwar
   expect(await running).toMatchObject({ output: expect.stringContaining('Signed in to guarded'), isError: false });
   expect(await mcp.toolNames(talk)).toEqual(expect.arrayContaining(['mcp__guarded__look']));
   expect(await mcp.toolNames(talk)).not.toContain('mcp__guarded__authenticate');
-  expect(statuses(talk, 'guarded').slice(-2)).toEqual(['pending', 'connected']);
+  expect(serverStatuses(talk, 'guarded').slice(-2)).toEqual(['pending', 'connected']);
 });
 
 test('programs exit with the last used session of their workspace', async () => {

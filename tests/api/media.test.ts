@@ -6,6 +6,7 @@ import { sniffImage } from '#server/files/media-types.ts';
 import { parseDataUrl } from '#server/files/data-url.ts';
 import { recordEvents } from '#support/event-log.ts';
 import { blankPng, GIF, noisyPng, PIXEL, png, pngHead } from '#support/images.ts';
+import { sessionFolder } from '#support/session-folder.ts';
 import { call, callThenText, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
 import { upload } from '#support/uploads.ts';
 import { startWorld, type World } from '#support/world.ts';
@@ -32,7 +33,7 @@ const inline = (bytes: Buffer, media_type = 'image/png') => ({
   type: 'image',
   source: { kind: 'base64', media_type, data: bytes.toString('base64') },
 });
-const folder = (talk: Talk) => join(world.server.home, 'sessions', talk.session.workspace_id, talk.session.id);
+const folder = ({ session }: Talk) => sessionFolder(world.server.home, session);
 const names = async (talk: Talk, name: string) => (await readdir(join(folder(talk), name)).catch(() => [])).toSorted();
 const look = (talk: Talk, content: unknown[], more: Record<string, unknown> = {}) =>
   talk.turn('', [{ text: 'I see.' }], { content, ...more });

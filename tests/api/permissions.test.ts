@@ -1,23 +1,12 @@
 /** The permission boundary over the API: attempts of a hostile model, with a real server, shell and project. */
-import { access, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { call, callThenText, startTalk, type Talk, type Turn } from '#support/talk.ts';
+import { approvalBefore } from '#support/call-fate.ts';
+import { fileExists } from '#support/files.ts';
+import { sessionFolder } from '#support/session-folder.ts';
+import { call, callThenText, startTalk, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
-import type { ReceivedFrame } from '#support/ws-client.ts';
-
-const exists = (path: string) =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
-
-/** Returns the request for an approval, or undefined when the turn completed without one. */
-const askedBefore = (turn: Promise<Turn>, request: Promise<ReceivedFrame>) => {
-  // A pending wait for the request rejects when the world closes.
-  request.catch(() => undefined);
-  return Promise.race([turn.then(() => undefined), request]);
-};
 
 /** Runs a call. Returns whether it ran, was denied, or needed approval, which is answered with `answer`. */
 async function fate(
@@ -28,7 +17,7 @@ async function fate(
 ): Promise<'asked' | 'denied' | 'failed' | 'ran'> {
   const before = talk.all('event.approval.requested').length;
   const turn = talk.turn('go', callThenText(tool, args), { permission_mode: mode });
-  const request = await askedBefore(turn, talk.nth('event.approval.requested', before + 1));
+  const request = await approvalBefore(turn, talk.nth('event.approval.requested', before + 1));
   if (request) await talk.answer(String(request.payload.approval_id), answer);
   const { results } = await turn;
   if (request) return 'asked';
@@ -68,7 +57,7 @@ describe('configured rules', () => {
       'cd / && echo x',
     ];
     for (const line of lines) expect([line, await fate(talk, bash(line))]).toEqual([line, 'asked']);
-    expect(await exists(join(world.project, 'pwned'))).toBe(false);
+    expect(await fileExists(join(world.project, 'pwned'))).toBe(false);
     expect(await fate(talk, bash('echo a && echo b 2>&1; pwd'))).toBe('ran');
   });
 
@@ -82,7 +71,7 @@ describe('configured rules', () => {
         expect([line, await fate(talk, bash(line))]).toEqual([line, 'asked']);
       }
     }
-    expect(await exists(join(world.project, 'pwned'))).toBe(false);
+    expect(await fileExists(join(world.project, 'pwned'))).toBe(false);
     const { results } = await talk.turn(
       'go',
       callThenText('Bash', { command: "PORT=3000 COLUMNS='80' LANG='C.UTF-8' ./start.sh" }),
@@ -120,7 +109,7 @@ describe('configured rules', () => {
       permission_mode: 'auto',
     });
     expect(results[0]).toMatchObject({ isError: true, output: expect.stringContaining('could not be read') });
-    expect(await exists(join(world.project, 'a.txt'))).toBe(true);
+    expect(await fileExists(join(world.project, 'a.txt'))).toBe(true);
   });
 
   test('an allow rule applies only in the workspace', async () => {
@@ -131,13 +120,13 @@ describe('configured rules', () => {
     expect(await fate(talk, bash('touch here'))).toBe('ran');
     expect(await fate(talk, bash('touch here', { cwd: 'sub' }))).toBe('ran');
     expect(await fate(talk, bash('cd sub && touch there'))).toBe('ran');
-    expect(await exists(join(world.project, 'sub/there'))).toBe(true);
+    expect(await fileExists(join(world.project, 'sub/there'))).toBe(true);
     await symlink(other, join(world.project, 'way-out'));
     for (const cwd of [other, join(world.project, 'way-out'), '/']) {
       expect(await fate(talk, bash('touch pwned', { cwd }))).toBe('asked');
       expect(await fate(talk, bash(`cd ${cwd} && touch pwned`))).toBe('asked');
     }
-    expect(await exists(join(other, 'pwned'))).toBe(false);
+    expect(await fileExists(join(other, 'pwned'))).toBe(false);
   });
 });
 
@@ -157,7 +146,7 @@ describe('a `cd` at the start', () => {
     await symlink(join(other, 'deep'), join(world.project, 'far'));
     const talk = await startTalk(world);
     expect(await fate(talk, bash('cd far/../target && touch pwned'))).toBe('asked');
-    expect(await exists(join(other, 'target/pwned'))).toBe(false);
+    expect(await fileExists(join(other, 'target/pwned'))).toBe(false);
   });
 
   test('does not leave it when an earlier call of the response replaces its directory by a link', async () => {
@@ -171,7 +160,7 @@ describe('a `cd` at the start', () => {
       { isError: false },
       { isError: true, output: expect.stringContaining('leads to another place') },
     ]);
-    expect(await exists(join(other, 'pwned'))).toBe(false);
+    expect(await fileExists(join(other, 'pwned'))).toBe(false);
   });
 
   test('does not leave it when its directory is replaced by a link while the approval is pending', async () => {
@@ -183,7 +172,7 @@ describe('a `cd` at the start', () => {
     await symlink(other, join(world.project, 'later'));
     await talk.answer(approval_id, session);
     expect((await turn).results).toMatchObject([{ isError: true }]);
-    expect(await exists(join(other, 'a'))).toBe(false);
+    expect(await fileExists(join(other, 'a'))).toBe(false);
     expect(await fate(talk, bash('cd later && touch a && echo asked'))).toBe('asked');
   });
 });
@@ -204,9 +193,9 @@ describe('remembered approvals', () => {
     expect(await fate(talk, bash('echo x > made'), session)).toBe('asked');
     expect(await fate(talk, bash('echo x > made'))).toBe('ran');
     expect(await fate(talk, bash('echo x > made', { cwd: other }))).toBe('asked');
-    expect(await exists(join(other, 'made'))).toBe(false);
+    expect(await fileExists(join(other, 'made'))).toBe(false);
     const { id, workspace_id } = talk.session;
-    const file = join(world.server.home, 'sessions', workspace_id, id, 'journal.ndjson');
+    const file = join(sessionFolder(world.server.home, { workspace_id, id }), 'journal.ndjson');
     expect(await readFile(file, 'utf8')).toContain(
       `"x":{"rule":"Bash(echo x > made)","dir":${JSON.stringify(world.project)},"by":`,
     );
@@ -284,7 +273,7 @@ describe("the server's own files", () => {
       expect([path, await fate(talk, append, { decision: 'rejected' }, mode)]).toEqual([path, expected]);
     }
     expect(await readFile(join(home, 'config.toml'), 'utf8')).toBe(before);
-    expect(await exists(join(home, 'AGENTS.md'))).toBe(false);
+    expect(await fileExists(join(home, 'AGENTS.md'))).toBe(false);
   });
 
   test.each([

@@ -2,6 +2,7 @@
 import { lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sessionFolder } from '#support/session-folder.ts';
 import { callThenText, resumeTalk, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
 import { upload } from '#support/uploads.ts';
 import { startWorld, type World } from '#support/world.ts';
@@ -31,7 +32,7 @@ afterAll(() => world.close());
 const png = (filename = 'a.png') => upload(world.server, { content: new Uint8Array(PNG), filename, type: 'image/png' });
 const submit = (sessionId: string, content: unknown[], more: Record<string, unknown> = {}) =>
   world.api('POST', `/sessions/${sessionId}/prompts`, { content, ...more });
-const folder = (talk: Talk) => join(world.server.home, 'sessions', talk.session.workspace_id, talk.session.id);
+const folder = ({ session }: Talk) => sessionFolder(world.server.home, session);
 const names = async (talk: Talk, name: string) => (await readdir(join(folder(talk), name)).catch(() => [])).toSorted();
 const mediaPath = (talk: Talk, id: string) => `/api/v1${talk.path}/media/${id}`;
 /** Content of the first user message of the last model request. */

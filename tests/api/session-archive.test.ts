@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { promptSchema } from '#schema/rest/prompt.ts';
 import { sessionSchema } from '#schema/rest/session.ts';
-import { sessionFolder } from '#support/crash.ts';
+import { sessionFolder } from '#support/session-folder.ts';
 import { startTalk, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 

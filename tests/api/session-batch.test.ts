@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { sessionBatchSchema } from '#schema/rest/session-batch.ts';
 import { sessionSchema, type Session } from '#schema/rest/session.ts';
-import { sessionFolder } from '#support/crash.ts';
+import { sessionFolder } from '#support/session-folder.ts';
 import { eventually } from '#support/patience.ts';
 import { startTalk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { eventually } from '#support/patience.ts';
+import { sessionFolder } from '#support/session-folder.ts';
 import { startTalk, type Talk } from '#support/talk.ts';
 import { unzip } from '#support/unzip.ts';
 import { startWorld, type World } from '#support/world.ts';
@@ -14,7 +15,7 @@ let world: World;
 beforeAll(async () => (world = await startWorld()));
 afterAll(() => world.close());
 
-const folder = ({ session }: Talk) => join(world.server.home, 'sessions', session.workspace_id, session.id);
+const folder = ({ session }: Talk) => sessionFolder(world.server.home, session);
 const post = (path: string, body?: unknown) =>
   world.server.fetch(`/api/v1${path}/export`, {
     method: 'POST',

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { sessionSchema } from '#schema/rest/session.ts';
 import { workspaceIdOf } from '#server/workspaces/workspace-root.ts';
 import { startServer, temporaryDirectory, type TestServer } from '#support/server.ts';
+import { sessionFolder } from '#support/session-folder.ts';
 import { startTalk } from '#support/talk.ts';
 import { startWorld } from '#support/world.ts';
 import { writeSession } from '../unit/sessions/index/index-fixtures.ts';
@@ -185,7 +186,7 @@ describe('with turns', () => {
 
     // Without `state.json` the rows are rebuilt from the journal.
     await world.server.close();
-    const file = join(world.server.home, 'sessions', failed.session.workspace_id, failed.session.id, 'state.json');
+    const file = join(sessionFolder(world.server.home, failed.session), 'state.json');
     const document = await readFile(file, 'utf8');
     await rm(file);
     await rm(join(world.server.home, 'cache'), { recursive: true });

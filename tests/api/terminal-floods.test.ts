@@ -1,13 +1,11 @@
 /** Terminals that write more than their viewers read. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { z } from 'zod';
 import { event } from '#server/journal/records.ts';
 import { PATIENCE_MS } from '#support/patience.ts';
 import { openTerminal, readTerminal, viewTerminal } from '#support/terminals.ts';
+import { usedBytes } from '#support/used-memory.ts';
 import { startWorld, type World } from '#support/world.ts';
 import { connect, type WsClient } from '#support/ws-client.ts';
 import type { Terminal } from '#schema/rest/terminal.ts';
@@ -25,15 +23,6 @@ beforeAll(async () => {
   ({ id: sessionId } = await world.session());
 });
 afterAll(() => world.close());
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = z.function({ input: [], output: z.unknown() }).implement(runInNewContext('gc'));
-
-function usedBytes(): number {
-  collectGarbage();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
-}
 
 /** Counts, within the server, the bytes that are sent to viewers from now on. */
 function countSent({ session_id, id }: Terminal): () => number {

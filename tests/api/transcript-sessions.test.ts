@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { plansSchema, userMessagesSchema, type Item, type TranscriptPage } from '#schema/rest/transcript.ts';
 import { systemClock, type Clock } from '#server/clock.ts';
 import { itemId } from '#server/transcript/reducer/state.ts';
-import { sessionFolder } from '#support/crash.ts';
+import { sessionFolder } from '#support/session-folder.ts';
 import { call, startTalk, type Talk } from '#support/talk.ts';
 import { canonical, stateOfPage } from '#support/transcripts.ts';
 import { opsOf, pageOf } from '#support/transcript-follower.ts';

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { plansSchema, transcriptPageSchema, userMessagesSchema, type TranscriptPage } from '#schema/rest/transcript.ts';
 import { transcriptOpsSchema } from '#schema/rest/transcript-ops.ts';
 import { applyOps } from '#server/transcript/reducer/apply.ts';
+import { sessionFolder } from '#support/session-folder.ts';
 import { canonical, listed, stateOfOps, stateOfPage } from '#support/transcripts.ts';
 import { startWorld, type World } from '#support/world.ts';
 import type { WsClient } from '#support/ws-client.ts';
@@ -50,7 +51,7 @@ const turnIds = ({ items }: Pick<TranscriptPage, 'items'>) =>
 
 async function journalOf(id: string) {
   const { workspace_id } = (await world.ok('GET', `/sessions/${id}`)) as { workspace_id: string };
-  return join(world.server.home, 'sessions', workspace_id, id, 'journal.ndjson');
+  return join(sessionFolder(world.server.home, { workspace_id, id }), 'journal.ndjson');
 }
 
 describe('a page', () => {

@@ -1,10 +1,9 @@
 /** A client that stops reading during many events: bounded memory, one notice, no delay of others. */
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { event } from '#server/journal/records.ts';
+import { usedBytes } from '#support/used-memory.ts';
 import { startWorld, type World } from '#support/world.ts';
 import { connect } from '#support/ws-client.ts';
 
@@ -24,15 +23,6 @@ afterAll(async () => {
   for (const each of close) await each();
   await world.close();
 });
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = z.function({ input: [], output: z.unknown() }).implement(runInNewContext('gc'));
-
-function usedBytes(): number {
-  collectGarbage();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
-}
 
 /** A subscriber that stores only the last number and whether all arrived in order. */
 async function countingReader(sessionId: string) {

@@ -18,6 +18,7 @@ import { eventually } from '#support/patience.ts';
 import { rawRequest } from '#support/raw-request.ts';
 import { BUILT_ENTRY, spawnServer, temporaryDirectory } from '#support/server.ts';
 import type { SpawnOptions, SpawnedServer } from '#support/server.ts';
+import { sessionFolder } from '#support/session-folder.ts';
 import { PLAIN_SHELL, viewTerminal } from '#support/terminals.ts';
 import { connect } from '#support/ws-client.ts';
 
@@ -58,7 +59,7 @@ async function demoSession(server: SpawnedServer) {
   return {
     id,
     events,
-    folder: join(server.home, 'sessions', workspace_id, id),
+    folder: sessionFolder(server.home, { workspace_id, id }),
     async prompt(text: string, permission_mode: 'manual' | 'yolo' = 'yolo') {
       const body = { content: [{ type: 'text', text }], permission_mode };
       expect(await server.api('POST', `/sessions/${id}/prompts`, body)).toMatchObject({ code: 0 });

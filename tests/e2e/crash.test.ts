@@ -6,11 +6,11 @@ import { acquireLease } from '#server/storage/lease.ts';
 import { sessionSchema } from '#schema/rest/session.ts';
 import { transcriptPageSchema, type Item } from '#schema/rest/transcript.ts';
 import { useBuiltServer } from '#support/built-server.ts';
-import { sessionFolder } from '#support/crash.ts';
 import { createFollower, subscribe } from '#support/event-follower.ts';
 import { recordEvents } from '#support/event-log.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
 import type { Script } from '#support/model-server.ts';
+import { sessionFolder } from '#support/session-folder.ts';
 import { connect, type ReceivedFrame } from '#support/ws-client.ts';
 
 const KILLS = 20;

@@ -11,6 +11,7 @@ import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
 import type { ModelServer } from '#support/model-server.ts';
 import { mountsForbidden } from '#support/namespace.ts';
 import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { sessionFolder } from '#support/session-folder.ts';
 import { connect, type ReceivedFrame } from '#support/ws-client.ts';
 
 /** Mounts a small disk as the home and copies its files there. */
@@ -87,7 +88,7 @@ describe.skipIf(forbidden !== undefined)('a disk that fills up', () => {
   async function filled() {
     const server = await start({ home, mounts: SMALL_DISK });
     const { id, workspace_id } = created.parse((await newSession(server)).data);
-    const folder = join(server.home, 'sessions', workspace_id, id);
+    const folder = sessionFolder(server.home, { workspace_id, id });
     await turn(server, id, 'There was room for this.');
     const journal = () => readFile(join(folder, 'journal.ndjson'), 'utf8');
     const before = await journal();

@@ -4,9 +4,7 @@ import { join } from 'node:path';
 import type { Session } from '#schema/rest/session.ts';
 import { deadOwner } from './lease-holder.ts';
 import { temporaryDirectory } from './server.ts';
-
-export const sessionFolder = (home: string, { id, workspace_id }: Pick<Session, 'id' | 'workspace_id'>): string =>
-  join(home, 'sessions', workspace_id, id);
+import { sessionFolder } from './session-folder.ts';
 
 /**
  * Creates a home with the configuration of `home` and a copy of the session's folder, its lock owned by a process that

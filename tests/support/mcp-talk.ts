@@ -69,6 +69,15 @@ export function mcpTalks(world: World): McpTalks {
   };
 }
 
+const statusSchema = z.object({ server: z.object({ name: z.string(), status: z.string() }) });
+
+/** Each status of a server that a session's events have reported, in order. */
+export const serverStatuses = (talk: Talk, name: string): string[] =>
+  talk.all('mcp.server.status').flatMap(({ payload }) => {
+    const { server } = statusSchema.parse(payload);
+    return server.name === name ? [server.status] : [];
+  });
+
 export const noted = (file: string): Promise<string> => readFile(file, 'utf8').catch(() => '');
 
 /** Waits until a server has written `text` to its notes. */

@@ -138,3 +138,6 @@ export function wireText({ content }: WireMessage): string {
   if (!Array.isArray(content)) return '';
   return content.map((part: { text?: string }) => part.text ?? '').join('');
 }
+
+/** The system prompt of the last request that reached the model. */
+export const systemPrompt = (world: World): string => wireText(wireMessages(world, -1)[0] ?? { role: '' });

@@ -1,6 +1,6 @@
 /** Paths that configure agents are guarded: tools cannot write to a path that a reader opens without approval. */
-import { mkdir, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { mkdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createAgentProfiles } from '#server/agent/profiles/profiles.ts';
 import { createInstructionFiles } from '#server/agent/prompt/instructions.ts';
@@ -8,6 +8,7 @@ import { layersOf } from '#server/mcp/config/layers.ts';
 import { createServerHome } from '#server/home/server-home.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { configPathOf } from '#server/workspaces/local-config.ts';
+import { putFile } from '#support/files.ts';
 import { openPolicy } from '#support/policy.ts';
 import { openProjects } from '#support/projects.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
@@ -18,23 +19,19 @@ it("a write to a path that a reader opens requires approval in every mode but au
   const base = await temporaryHome();
   const [person, home, project] = [join(base, 'person'), join(base, 'home'), join(base, 'project')];
   const cwd = join(project, 'sub');
-  const put = async (path: string, text: string) => {
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, text);
-  };
-  await put(join(project, '.git/HEAD'), 'ref: refs/heads/main\n');
+  await putFile(join(project, '.git/HEAD'), 'ref: refs/heads/main\n');
   await mkdir(cwd);
   const extra = join(base, 'extra');
   const ofUser = [home, join(person, '.agents')];
   for (const folder of [...ofUser, join(project, '.service-code'), join(project, '.agents')]) {
-    await put(join(folder, 'agents/one.md'), AGENT);
-    await put(join(folder, 'AGENTS.md'), 'text');
+    await putFile(join(folder, 'agents/one.md'), AGENT);
+    await putFile(join(folder, 'AGENTS.md'), 'text');
   }
-  await put(join(extra, 'two.md'), AGENT);
-  await put(join(project, 'agents/three.md'), AGENT);
-  await put(join(project, 'AGENTS.md'), 'text');
-  await put(join(cwd, 'agents.md'), 'text');
-  await put(join(cwd, '.service-code/AGENTS.md'), 'text');
+  await putFile(join(extra, 'two.md'), AGENT);
+  await putFile(join(project, 'agents/three.md'), AGENT);
+  await putFile(join(project, 'AGENTS.md'), 'text');
+  await putFile(join(cwd, 'agents.md'), 'text');
+  await putFile(join(cwd, '.service-code/AGENTS.md'), 'text');
 
   const opened = new Set<string>();
   const local = createLocalRuntime();

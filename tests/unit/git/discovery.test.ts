@@ -2,11 +2,12 @@
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { discoverRepository, findsBareRepository } from '#server/git/discovery.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
+import { putFile } from '#support/files.ts';
 import { createRepository } from '#support/git-repository.ts';
 import { integer, pick, seeded } from '#support/random.ts';
 
@@ -17,11 +18,6 @@ const COMMIT = '0123456789abcdef0123456789abcdef01234567';
 let root: string;
 beforeAll(async () => (root = await realpath(await mkdtemp(join(tmpdir(), 'service-code-discovery-')))));
 afterAll(() => rm(root, { recursive: true, force: true }));
-
-async function put(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, text);
-}
 
 /** Returns the git directory that git finds; `refused` where git fails with another error than a missing repository. */
 async function asked(directory: string): Promise<string | undefined> {
@@ -92,12 +88,12 @@ test('files about to be written are treated as existing', async () => {
 
 test('a `.git` directory that git skips hides no bare repository', async () => {
   const directory = join(root, 'hidden');
-  await put(join(directory, 'HEAD'), 'ref: refs/heads/main\n');
-  await put(join(directory, 'objects/x'), '');
-  await put(join(directory, 'refs/x'), '');
-  await put(join(directory, '.git/HEAD'), 'nothing that git knows\n');
-  await put(join(directory, '.git/objects/x'), '');
-  await put(join(directory, '.git/refs/x'), '');
+  await putFile(join(directory, 'HEAD'), 'ref: refs/heads/main\n');
+  await putFile(join(directory, 'objects/x'), '');
+  await putFile(join(directory, 'refs/x'), '');
+  await putFile(join(directory, '.git/HEAD'), 'nothing that git knows\n');
+  await putFile(join(directory, '.git/objects/x'), '');
+  await putFile(join(directory, '.git/refs/x'), '');
   expect(await asked(directory)).toBe(directory);
   expect(await found(directory)).toMatchObject({ bare: true });
 });
@@ -125,7 +121,7 @@ test('random directories: every repository that git finds is found, and none fro
         if (name === 'config') return writeFile(path, '[core]\n\tbare = true\n');
         if (name !== 'repository') return mkdir(path);
         return Promise.all([
-          put(join(directory, 'HEAD'), 'ref: refs/heads/main\n'),
+          putFile(join(directory, 'HEAD'), 'ref: refs/heads/main\n'),
           mkdir(join(directory, 'objects')),
           mkdir(join(directory, 'refs')),
         ]);

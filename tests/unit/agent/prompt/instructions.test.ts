@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { createInstructionFiles, INSTRUCTIONS_MAX_AGE_MS } from '#server/agent/prompt/instructions.ts';
+import { putFile } from '#support/files.ts';
 import { createPrefixedRuntime, type PrefixedRuntime } from '#support/prefixed-runtime.ts';
 import { openProjects } from '#support/projects.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
@@ -25,10 +26,7 @@ const open = () =>
     clock: { now: () => now },
   });
 
-async function put(path: string, text: string): Promise<void> {
-  await mkdir(dirname(join(root, path)), { recursive: true });
-  await writeFile(join(root, path), text);
-}
+const put = (path: string, text: string) => putFile(join(root, path), text);
 
 function looks(): Record<string, number> {
   const counted = Object.fromEntries(runtime.calls);
