@@ -2,18 +2,20 @@
  * Repositories that make git start a program. Each attack is first shown to work with plain git: without this check a
  * test could pass for an attack that never works.
  */
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { access, appendFile, chmod, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { systemClock } from '#server/clock.ts';
 import { createGit } from '#server/git/git.ts';
+import { groupRuns, signalGroup } from '#server/processes/process-group.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { diffPath } from '#server/workspace-files/diff.ts';
 import { statusOf } from '#server/workspace-files/git-status.ts';
 import { createRepository, type GitRepository } from '#support/git-repository.ts';
+import { until } from '#support/patience.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
 interface Attack {
@@ -152,6 +154,19 @@ async function build({ build: prepare }: Attack) {
   return { root: repository.root, started: () => exists(trace) };
 }
 
+/** Runs git until it exits or the program has started, then kills its process group: the program may read forever. */
+async function runPlainGit(args: readonly string[], cwd: string, started: () => Promise<boolean>): Promise<void> {
+  const child = spawn('git', args, { cwd, detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
+  child.stdout.resume();
+  await once(child, 'spawn');
+  const { pid } = child;
+  if (pid === undefined) throw new Error('git has no process id');
+  const isOver = () => child.exitCode !== null || child.signalCode !== null;
+  await until(async () => isOver() || (await started()));
+  signalGroup(pid, 'SIGKILL');
+  await until(async () => !(await groupRuns(pid)));
+}
+
 /** A `gh` that starts the commands of git that `gh pr view` starts, with the environment that it received. */
 const bin = await mkdtemp(join(tmpdir(), 'service-code-gh-'));
 afterAll(() => rm(bin, { recursive: true }));
@@ -179,9 +194,7 @@ describe.each(Object.entries(attacks))('%s', (_name, attack) => {
       ['status', '--porcelain'],
       ['diff', 'HEAD'],
     ]) {
-      const run = promisify(execFile)('git', args, { cwd: root, timeout: 5000 });
-      run.child.stdin?.end();
-      await run.catch(() => undefined);
+      await runPlainGit(args, root, started);
     }
     expect(await started()).toBe(true);
   });
