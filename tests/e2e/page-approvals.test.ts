@@ -45,7 +45,10 @@ const question = (text: string) => ({
   args: { questions: [{ question: text, options: [{ label: 'Yes' }, { label: 'No' }] }], background: true },
 });
 const skip = (at = 0) => questions().nth(at).getByRole('button', { name: 'Skip' });
-const canSkip = (at = 0) => expect.poll(() => skip(at).isEnabled()).toBe(true);
+/** Waits for all questions up to that one: each has a timer of its own, so a later one can be ready first. */
+async function canSkip(last = 0) {
+  for (let at = 0; at <= last; at++) await expect.poll(() => skip(at).isEnabled()).toBe(true);
+}
 /** In a hidden tab cards count as not drawn, so none becomes ready. */
 const hide = (state: string) =>
   page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })`);
