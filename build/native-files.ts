@@ -25,12 +25,6 @@ function imageFiles(): string[] {
 export function nativeFiles(): string[] {
   const names = [
     'libsql',
-    // Loaded in a thread.
-    'ajv',
-    'ajv/dist/2019.js',
-    'ajv/dist/2020.js',
-    'linkedom',
-    '@mozilla/readability',
     `@vscode/ripgrep-${platform}/bin/${process.platform === 'win32' ? 'rg.exe' : 'rg'}`,
     ...ptyFiles.map((file) => `@lydell/node-pty-${platform}/${file}`),
   ];

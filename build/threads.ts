@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { build, type BuildResult } from 'esbuild';
 import type { Plugin } from 'vite';
+import { z } from 'zod';
 
 const SUFFIX = '?thread';
 
@@ -42,9 +43,35 @@ export function threadPrograms(): Plugin {
     },
     async load(id) {
       if (!id.endsWith(SUFFIX)) return null;
-      const { text, files } = await bundleThread(id.slice(0, -SUFFIX.length));
-      for (const file of files) this.addWatchFile(file);
-      return `export default ${JSON.stringify(text)};`;
+      const path = id.slice(0, -SUFFIX.length);
+      // Watched also when the bundle fails, so that a correction is noticed.
+      this.addWatchFile(path);
+      try {
+        const { text, files } = await bundleThread(path);
+        for (const file of files) this.addWatchFile(file);
+        return `export default ${stringLiteral(text)};`;
+      } catch (error) {
+        for (const file of filesWithErrors(error)) this.addWatchFile(file);
+        throw error;
+      }
     },
   };
+}
+
+/**
+ * The text as a string literal in which other plugins find nothing to replace: Nitro inserts values for
+ * `process.env.NODE_ENV`, `import.meta.dev` and `typeof window` everywhere in a module, even in its strings.
+ */
+export const stringLiteral = (text: string) =>
+  JSON.stringify(text)
+    .replaceAll('process', String.raw`proces\u0073`)
+    .replaceAll('import', String.raw`impor\u0074`)
+    .replaceAll('typeof', String.raw`typeo\u0066`);
+
+const failureSchema = z.object({ errors: z.array(z.object({ location: z.object({ file: z.string() }).nullable() })) });
+
+function filesWithErrors(error: unknown): string[] {
+  const failure = failureSchema.safeParse(error);
+  const errors = failure.data?.errors ?? [];
+  return errors.flatMap(({ location }) => (location ? [resolve(location.file)] : []));
 }

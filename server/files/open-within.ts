@@ -4,21 +4,15 @@
  * real roots, and afterwards only the descriptor is used, so swapping a component for a link has no effect. Elsewhere
  * the real path is checked before and again after the use; changes in between are not detected.
  */
-import { existsSync, lstat, type Stats } from 'node:fs';
+import { lstat, type Stats } from 'node:fs';
 import { open, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { errorCode } from '#server/errors/errno.ts';
+import { byDescriptor, DESCRIPTORS, O_PATH } from './descriptors.ts';
 import { isInside } from './paths.ts';
 import type { RelativePath, WorkDirectory } from './work-directory.ts';
-
-/** Linux's flag for a descriptor that only identifies a file; missing in Node's constants. */
-export const O_PATH = 0o10000000;
-/** Directory of this process's descriptors, shared by its threads. */
-export const DESCRIPTORS = '/proc/self/fd';
-/** True if paths are opened as descriptors. */
-export const byDescriptor = process.platform === 'linux' && existsSync(DESCRIPTORS);
 
 export const lstatOf: (path: string) => Promise<Stats> = promisify(lstat);
 

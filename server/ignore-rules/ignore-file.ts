@@ -5,9 +5,6 @@
 import { onlyBelow } from '#server/files/entry-globs.ts';
 import { fileGlob, globFault, nameGlob, type Matcher } from '#server/files/globs.ts';
 
-/** Only the complete lines in this many bytes of a file are used. */
-export const IGNORE_FILE_MAX_BYTES = 131_072;
-
 export interface IgnoreFile {
   /**
    * True if the last matching pattern ignores the entry, false if it re-includes it, undefined if none matches. `path`

@@ -10,9 +10,11 @@ import { homedir } from 'node:os';
 import { basename, join, parse } from 'node:path';
 import { gitDirectoryOf } from '#server/project-files/repository.ts';
 import { errorCode } from '#server/errors/errno.ts';
-import { IGNORE_FILE_MAX_BYTES, parseIgnoreFile, type IgnoreFile } from './ignore-file.ts';
+import { parseIgnoreFile, type IgnoreFile } from './ignore-file.ts';
+import { IGNORE_FILE_MAX_BYTES, type IgnoreTexts } from './ignore-texts.ts';
 import { openRegular, readBytes } from '#server/files/open-regular.ts';
-import { byDescriptor, parentOf, type OpenPath, type Within } from '#server/files/open-within.ts';
+import { byDescriptor } from '#server/files/descriptors.ts';
+import { parentOf, type OpenPath, type Within } from '#server/files/open-within.ts';
 import { directoriesDown, isInside } from '#server/files/paths.ts';
 import { readRegular } from '#server/files/read-regular.ts';
 import type { RelativePath, WorkDirectory } from '#server/files/work-directory.ts';
@@ -37,12 +39,6 @@ export interface DirectoryRules {
   readonly ignored: boolean;
   /** For an entry of the directory; true for all entries of an ignored directory. */
   isIgnored(name: string, isDirectory: boolean): boolean;
-}
-
-/** Texts of the ignore files of a directory without a `.git`; undefined for a missing file. */
-export interface IgnoreTexts {
-  ignore?: string | undefined;
-  gitignore?: string | undefined;
 }
 
 export interface IgnoreRules {

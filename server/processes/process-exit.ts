@@ -33,11 +33,15 @@ export function runAtExit(task: () => void): () => void {
   };
 }
 
-const threadCalls: (() => readonly object[])[] = [];
+const threadCalls = new Set<() => readonly object[]>();
 
-/** Registers a source of pending worker-thread calls: one object per call, identical as long as the call is pending. */
-export function reportThreadCalls(calls: () => readonly object[]): void {
-  threadCalls.push(calls);
+/**
+ * Registers a source of pending worker-thread calls: one object per call, identical as long as the call is pending. The
+ * returned function removes it.
+ */
+export function reportThreadCalls(calls: () => readonly object[]): () => void {
+  threadCalls.add(calls);
+  return () => void threadCalls.delete(calls);
 }
 
 /** Pending thread-pool calls. The function is undocumented, but no other API identifies individual calls. */
@@ -52,7 +56,7 @@ function poolCalls(): unknown[] {
 
 /** True if a system call that is pending now is still pending after `ms`; false as soon as all of them have settled. */
 export async function threadsBlocked(ms: number): Promise<boolean> {
-  const pending = () => [...poolCalls(), ...threadCalls.flatMap((calls) => calls())];
+  const pending = () => [...poolCalls(), ...[...threadCalls].flatMap((calls) => calls())];
   const until = performance.now() + ms;
   let blocked = pending();
   while (blocked.length > 0 && performance.now() < until) {

@@ -71,7 +71,7 @@ export function createSearch(deps: SearchDeps): Search {
   let closed = false;
 
   function tell(notice: Notice): void {
-    thread?.tell(notice);
+    thread?.send(notice);
   }
 
   function hintOf(id: string): Hint | undefined {
@@ -169,7 +169,7 @@ export function createSearch(deps: SearchDeps): Search {
         live: isLive ? hintOf(sessionId) : undefined,
       };
       // Both ends of the thread have one version.
-      const answer = (await running.ask(job, signal)) as SearchAnswer;
+      const answer = (await running.request(job, { signal })) as SearchAnswer;
       return replyOf(answer, isLive);
     },
     changed,

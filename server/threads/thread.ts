@@ -1,20 +1,60 @@
 /** One worker thread with a program that answers requests (`serve-requests.ts`). */
-import { Worker, type ResourceLimits } from 'node:worker_threads';
+import { Worker, type ResourceLimits, type Transferable } from 'node:worker_threads';
 import { z } from 'zod';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { isErrorName } from '#server/errors/catalogue.ts';
+import { reportThreadCalls } from '#server/processes/process-exit.ts';
 
 /** Requests that wait for an answer; a further one is refused. */
 const MAX_WAITING = 64;
+/** A thread in a system call that hangs cannot be ended, so the number of abandoned threads is limited. */
+const MAX_ABANDONED = 4;
+
+/**
+ * Why a thread did not answer (`internal.error`): `timeout`, the request took too long; `replaced`, an earlier request
+ * did, and this one can be sent again; `ended`, the thread has ended; `refused`, the request was not sent.
+ */
+export class ThreadError extends ServiceError {
+  constructor(
+    readonly reason: 'timeout' | 'replaced' | 'ended' | 'refused',
+    message: string,
+    cause?: unknown,
+  ) {
+    super('internal.error', message, { cause });
+  }
+}
+
+/** The request took too long, and its thread was abandoned. */
+export class ThreadTimeoutError extends ThreadError {
+  constructor(
+    message: string,
+    /** Resolves when the abandoned thread has ended. */
+    readonly threadEnded: Promise<void>,
+  ) {
+    super('timeout', message);
+  }
+}
+
+export interface RequestOptions {
+  signal?: AbortSignal | undefined;
+  /**
+   * For programs that answer in order. The time-out starts when all earlier requests are answered. A thread that takes
+   * longer is abandoned: it ends when it can, and the next request starts another one.
+   */
+  timeoutMs?: number;
+  transfer?: Transferable[];
+}
 
 export interface Thread {
   /**
-   * Sends a request, starting the thread if it does not run. Rejects with the error of the program, with
-   * `internal.error` if the thread ends before its answer or too many requests wait, and with the signal's reason.
+   * Sends a request, starting the thread if it does not run. Rejects with the error of the program, with `ThreadError`,
+   * and with the signal's reason.
    */
-  ask(request: unknown, signal?: AbortSignal): Promise<unknown>;
+  request(request: unknown, options?: RequestOptions): Promise<unknown>;
   /** Sends a message without an answer to a thread that runs; returns false if none does. */
-  tell(message: unknown): boolean;
+  send(message: unknown): boolean;
+  /** Ends the thread in the middle of its work; the next request starts another one. Never in a call into SQLite. */
+  terminate(): Promise<void>;
   /** Asks the program to end, and resolves when the thread has ended. Later requests are refused. */
   close(): Promise<void>;
 }
@@ -25,17 +65,31 @@ export interface ThreadOptions {
   /** The text of the program. */
   program: string;
   /** Called before each start of the thread. */
-  workerData: () => unknown;
+  workerData?: () => unknown;
   resourceLimits?: ResourceLimits;
+  /** Whether its system calls can hang, e.g. on a mount: the process exits without waiting for them. */
+  canHang?: boolean;
   /** Receives messages that are no answers. */
   onMessage?: (message: unknown) => void;
-  /** Called when the thread has ended, unless `close` ended it. */
+  /** Called when the thread has ended of its own accord. */
   onDeath?: (error: Error) => void;
 }
 
 interface Waiting {
+  id: number;
+  timeoutMs: number | undefined;
   resolve(answer: unknown): void;
   reject(error: unknown): void;
+}
+
+interface Running {
+  worker: Worker;
+  /** Requests without an answer, in the order in which they were sent. */
+  waiting: Map<number, Waiting>;
+  /** The first of them, which the program works on. */
+  first?: Waiting | undefined;
+  timer?: NodeJS.Timeout | undefined;
+  ended: Promise<void>;
 }
 
 const answerSchema = z.object({
@@ -45,6 +99,7 @@ const answerSchema = z.object({
     .object({
       name: z.string(),
       message: z.string(),
+      code: z.string().optional(),
       details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
     })
     .optional(),
@@ -52,92 +107,134 @@ const answerSchema = z.object({
 
 /** Creates a thread, which the first request starts. One that dies is started again by the next request. */
 export function createThread(options: ThreadOptions): Thread {
-  const { name, program, workerData, resourceLimits, onMessage, onDeath } = options;
-  const waiting = new Map<number, Waiting>();
-  let worker: Worker | undefined;
-  let ended: Promise<void> | undefined;
+  const { name, program, workerData, resourceLimits, canHang = false, onMessage, onDeath } = options;
+  let running: Running | undefined;
+  const abandoned = new Set<Worker>();
   let closed = false;
   let lastId = 0;
 
-  function receive(message: unknown): void {
-    const answer = answerSchema.safeParse(message);
-    if (!answer.success) return onMessage?.(message);
-    const { answerTo, value, error } = answer.data;
-    const asked = waiting.get(answerTo);
-    waiting.delete(answerTo);
-    if (error) asked?.reject(errorOf(error));
-    else asked?.resolve(value);
-  }
-
-  function died(error: Error): void {
-    worker = undefined;
-    for (const { reject } of waiting.values()) reject(error);
-    waiting.clear();
-    if (!closed) onDeath?.(error);
-  }
-
-  function start(): Worker {
-    const started = new Worker(program, {
+  function start(): Running {
+    const worker = new Worker(program, {
       eval: true,
-      workerData: workerData(),
+      workerData: workerData?.(),
       env: {},
       ...(resourceLimits && { resourceLimits }),
     });
+    const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+    const started: Running = { worker, waiting: new Map(), ended };
+    const forget = canHang ? reportThreadCalls(() => (started.first ? [started.first] : [])) : undefined;
     let cause: unknown;
-    started.on('message', receive);
-    started.on('error', (error) => (cause = error));
-    ended = new Promise((resolve) => {
-      started.once('exit', () => {
-        died(new ServiceError('internal.error', `the ${name} thread ended`, { cause }));
-        resolve();
-      });
+    worker.on('message', (message: unknown) => receive(started, message));
+    worker.on('error', (error) => (cause = error));
+    worker.once('exit', () => {
+      forget?.();
+      abandoned.delete(worker);
+      const error = new ThreadError('ended', `the ${name} thread ended`, cause);
+      rejectAll(started, error);
+      if (running === started) {
+        running = undefined;
+        if (!closed) onDeath?.(error);
+      }
     });
     // A running server is kept alive by its sockets.
-    started.unref();
+    worker.unref();
     return started;
   }
 
+  function receive(thread: Running, message: unknown): void {
+    const answer = answerSchema.safeParse(message);
+    if (!answer.success) return onMessage?.(message);
+    const { answerTo, value, error } = answer.data;
+    const answered = thread.waiting.get(answerTo);
+    if (error) answered?.reject(errorOf(error));
+    else answered?.resolve(value);
+  }
+
+  function rejectAll(thread: Running, error: Error): void {
+    for (const { reject } of thread.waiting.values()) reject(error);
+  }
+
+  /** Starts the time-out of the first request, unless it has started. */
+  function watchFirst(thread: Running): void {
+    const [first] = thread.waiting.values();
+    if (first === thread.first || abandoned.has(thread.worker)) return;
+    clearTimeout(thread.timer);
+    thread.first = first;
+    if (first?.timeoutMs === undefined) return;
+    thread.timer = setTimeout(() => {
+      // If the event loop was blocked, an answer that has arrived is handled first.
+      setImmediate(() => {
+        if (thread.waiting.has(first.id)) abandon(thread, first);
+      });
+    }, first.timeoutMs).unref();
+  }
+
+  function abandon(thread: Running, hung: Waiting): void {
+    abandoned.add(thread.worker);
+    running = undefined;
+    const message = `the ${name} thread has not answered for ${hung.timeoutMs} ms`;
+    hung.reject(new ThreadTimeoutError(message, thread.ended));
+    rejectAll(thread, new ThreadError('replaced', `the ${name} thread was abandoned`));
+    // A thread in a system call ends when the call returns.
+    void thread.worker.terminate();
+  }
+
+  const refused = (why: string) => new ThreadError('refused', why);
+
   return {
-    ask(request, signal) {
-      if (closed) return Promise.reject(new ServiceError('internal.error', `the ${name} thread is closed`));
-      if (signal?.aborted) return Promise.reject(signal.reason);
-      if (waiting.size >= MAX_WAITING) {
-        return Promise.reject(new ServiceError('internal.error', `too many requests wait for the ${name} thread`));
-      }
-      worker ??= start();
-      const current = worker;
+    async request(request, { signal, timeoutMs, transfer } = {}) {
+      if (closed) throw refused(`the ${name} thread is closed`);
+      signal?.throwIfAborted();
+      if (!running && abandoned.size >= MAX_ABANDONED) throw refused(`${MAX_ABANDONED} ${name} threads hang`);
+      const thread = (running ??= start());
+      const { worker, waiting } = thread;
+      if (waiting.size >= MAX_WAITING) throw refused(`too many requests wait for the ${name} thread`);
       const id = (lastId += 1);
+      // Throws for values that cannot be sent.
+      worker.postMessage({ id, request }, transfer);
       return new Promise((resolve, reject) => {
         const abort = () => {
-          current.postMessage({ abort: id });
+          worker.postMessage({ abort: id });
           settle(() => reject(signal?.reason));
         };
         const settle = (end: () => void) => {
           waiting.delete(id);
           signal?.removeEventListener('abort', abort);
+          watchFirst(thread);
           end();
         };
         waiting.set(id, {
+          id,
+          timeoutMs,
           resolve: (answer) => settle(() => resolve(answer)),
           reject: (error) => settle(() => reject(error)),
         });
         signal?.addEventListener('abort', abort);
-        current.postMessage({ id, request });
+        watchFirst(thread);
       });
     },
-    tell(message) {
-      worker?.postMessage({ message });
-      return worker !== undefined;
+    send(message) {
+      running?.worker.postMessage({ message });
+      return running !== undefined;
+    },
+    async terminate() {
+      const ending = running;
+      if (!ending) return;
+      running = undefined;
+      rejectAll(ending, new ThreadError('ended', `the ${name} thread was ended`));
+      await ending.worker.terminate();
     },
     async close() {
       closed = true;
-      worker?.postMessage({ close: true });
-      await ended;
+      running?.worker.postMessage({ close: true });
+      await running?.ended;
     },
   };
 }
 
 type AnsweredError = NonNullable<z.infer<typeof answerSchema>['error']>;
 
-const errorOf = ({ name, message, details }: AnsweredError) =>
-  isErrorName(name) ? new ServiceError(name, message, details ? { details } : {}) : new Error(message);
+function errorOf({ name, message, code, details }: AnsweredError): Error {
+  if (isErrorName(name)) return new ServiceError(name, message, details ? { details } : {});
+  return Object.assign(new Error(message), code === undefined ? {} : { code });
+}

@@ -3,15 +3,14 @@
  * real path is compared with the expected one, and the directory is accessed through the descriptor. On other systems
  * the real path is checked before.
  */
-import { constants, existsSync, type Dirent } from 'node:fs';
+import { constants, type Dirent } from 'node:fs';
 import { open, opendir, readdir, readlink, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '#server/errors/errno.ts';
+import { byDescriptor, DESCRIPTORS } from '#server/files/descriptors.ts';
 import { lstatOf } from '#server/files/open-within.ts';
 import type { EntryKind } from './changes.ts';
 
-const DESCRIPTORS = '/proc/self/fd';
-const byDescriptor = process.platform === 'linux' && existsSync(DESCRIPTORS);
 const DIRECTORY_FLAGS = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
 /** From this size on a directory is listed incrementally: building a long list synchronously blocks the event loop. */

@@ -5,9 +5,19 @@
 import { constants, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { IGNORE_FILE_MAX_BYTES } from '#server/ignore-rules/ignore-file.ts';
-import type { IgnoreTexts } from '#server/ignore-rules/ignore-rules.ts';
-import { byDescriptor, DESCRIPTORS, O_PATH, type OpenPath } from '#server/files/open-within.ts';
+import { byDescriptor } from '#server/files/descriptors.ts';
+import type { OpenPath } from '#server/files/open-within.ts';
+import type { IgnoreTexts } from '#server/ignore-rules/ignore-texts.ts';
+import {
+  NUMBERS,
+  PORTION,
+  type DirectoryRequest,
+  type Facts,
+  type Level,
+  type LevelOptions,
+  type Portion,
+} from './directory-messages.ts';
+import program from './directory-program.ts?thread';
 import { createDirectoryThread, type DirectoryThread } from './directory-thread.ts';
 
 /** The file attributes that a reply's entry is built from. */
@@ -23,162 +33,8 @@ export interface DirectoryEntry {
   facts?: EntryStats | undefined;
 }
 
-/** Entries per message: a directory of usual size needs one. */
-const PORTION = 1024;
-/** Numbers per entry in a reply; all of them are 0 for an entry that has vanished. */
-const NUMBERS = 4;
-
-/** Source of the worker, inline because the built server is one bundle. NUL separates names: no name contains it. */
-export const DIRECTORY_PROGRAM = `
-const { closeSync, constants, fstatSync, lstatSync, opendirSync, openSync, readlinkSync, readSync } = require('node:fs');
-const { parentPort, workerData: progress } = require('node:worker_threads');
-const readers = new Map();
-function linkText(path) {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return '';
-  }
-}
-function factsOf(at, names) {
-  const numbers = new Float64Array(names.length * ${NUMBERS});
-  const links = [];
-  names.forEach((name, index) => {
-    const stats = lstatSync(at + '/' + name, { throwIfNoEntry: false });
-    if (!stats) return;
-    numbers.set([stats.mode, stats.size, stats.mtimeMs, stats.ino], index * ${NUMBERS});
-    if (stats.isSymbolicLink()) links.push(linkText(at + '/' + name));
-  });
-  return { numbers, links };
-}
-function close({ reader }) {
-  readers.get(reader)?.closeSync();
-  readers.delete(reader);
-}
-function open({ reader, at, from }) {
-  const directory = opendirSync(at, { bufferSize: ${PORTION} });
-  readers.set(reader, directory);
-  for (let read = 0; read < from && directory.readSync(); read++);
-  return directory;
-}
-function readPortion({ reader, at, from, facts }) {
-  const directory = readers.get(reader) ?? open({ reader, at, from });
-  const names = [];
-  const directories = new Uint8Array(${PORTION});
-  for (let entry; names.length < ${PORTION} && (entry = directory.readSync()); ) {
-    if (entry.isDirectory()) directories[names.length] = 1;
-    names.push(entry.name);
-  }
-  if (names.length < ${PORTION}) close({ reader });
-  return { names: names.join('\\0'), directories: directories.slice(0, names.length), ...factsOf(at, names.slice(0, facts)) };
-}
-function read(question) {
-  try {
-    return readPortion(question);
-  } catch (error) {
-    close(question);
-    throw error;
-  }
-}
-
-const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
-const buffer = Buffer.allocUnsafe(${IGNORE_FILE_MAX_BYTES});
-/** The beginning of a regular file in whole lines; undefined for other kinds. Throws what opening it does. */
-function readText(path) {
-  const fd = openSync(path, READ);
-  try {
-    if (!fstatSync(fd).isFile()) return undefined;
-    let length = 0;
-    for (let count = -1; count !== 0 && length < buffer.length; length += count) {
-      count = readSync(fd, buffer, length, buffer.length - length, length);
-    }
-    const text = buffer.toString('utf8', 0, length);
-    return length < buffer.length ? text : text.slice(0, text.lastIndexOf('\\n') + 1);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** Ignore files of a directory with these entries; null where one is a link, or where a repository begins. */
-function ownTexts(at, names) {
-  if (names.includes('.git')) return null;
-  const own = (name) => (names.includes(name) ? readText(at + '/' + name) : undefined);
-  try {
-    return { ignore: own('.ignore'), gitignore: own('.gitignore') };
-  } catch {
-    return null;
-  }
-}
-/** Appends a directory to those of an answer. */
-function readWhole(at, { most, ignoreFiles }, all) {
-  const names = [];
-  const directory = opendirSync(at, { bufferSize: ${PORTION} });
-  try {
-    for (let entry; (entry = directory.readSync()); names.push(entry.name)) if (names.length === most) return null;
-  } finally {
-    directory.closeSync();
-  }
-  const { numbers, links } = factsOf(at, names);
-  const texts = ignoreFiles ? ownTexts(at, names) : null;
-  all.names.push(...names);
-  all.numbers.push(...numbers);
-  all.links.push(...links);
-  return { count: names.length, texts };
-}
-/** Descriptors of the directories that lead to the current one; the next one shares those that it has in common. */
-const entered = [];
-const leave = (depth) => entered.splice(depth).forEach(({ fd }) => closeSync(fd));
-/** Opens each directory from its parent and none through a link. */
-function enter(top, names) {
-  let depth = 0;
-  while (depth < entered.length && entered[depth].name === names[depth]) depth++;
-  leave(depth);
-  let at = depth === 0 ? top : '${DESCRIPTORS}/' + entered[depth - 1].fd;
-  for (const name of names.slice(depth)) {
-    const fd = openSync(at + '/' + name, ${O_PATH} | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-    entered.push({ name, fd });
-    at = '${DESCRIPTORS}/' + fd;
-  }
-  return at;
-}
-function level({ top, paths, ...wanted }) {
-  const all = { names: [], numbers: [], links: [] };
-  const read = paths.map((path, index) => {
-    progress[0] = index;
-    try {
-      return readWhole(enter(top, path === '' ? [] : path.split('/')), wanted, all);
-    } catch {
-      return null;
-    }
-  });
-  leave(0);
-  // One array for all crosses faster than one for each directory.
-  return { read, names: all.names.join('\\0'), numbers: Float64Array.from(all.numbers), links: all.links };
-}
-
-const answers = { facts: ({ at, names }) => factsOf(at, names.split('\\0')), read, close, level };
-parentPort.on('message', (question) => {
-  progress[0] = 0;
-  try {
-    parentPort.postMessage({ value: answers[question.kind](question) });
-  } catch ({ code, message }) {
-    parentPort.postMessage({ code, message });
-  }
-});
-`;
-
-type DirectoryQuestion =
-  | { kind: 'facts'; at: string; names: string }
-  /** The first message to a thread opens the directory. `from`: entries before it; `facts`: entries to stat. */
-  | { kind: 'read'; reader: number; at: string; from: number; facts: number }
-  | { kind: 'close'; reader: number }
-  /** Directories by their paths below `top`; the empty path is `top` itself. */
-  | ({ kind: 'level'; top: string; paths: readonly string[] } & LevelOptions);
-
 const factsSchema = z.object({ numbers: z.instanceof(Float64Array), links: z.array(z.string()) });
-type Facts = z.infer<typeof factsSchema>;
 const portionSchema = factsSchema.extend({ names: z.string(), directories: z.instanceof(Uint8Array) });
-type Portion = z.infer<typeof portionSchema>;
 
 const textSchema = z.string().optional();
 const ownTextsSchema = z.object({ ignore: textSchema, gitignore: textSchema });
@@ -213,13 +69,6 @@ function entriesOf({ names, directories, ...answer }: Portion): DirectoryEntry[]
   return entries;
 }
 
-export interface LevelOptions {
-  /** A directory with more entries is not read. */
-  most: number;
-  /** Whether the texts of ignore files are requested. */
-  ignoreFiles: boolean;
-}
-
 /** A directory that was read completely, including the facts of all entries. */
 export interface WholeDirectory {
   entries: DirectoryEntry[];
@@ -227,7 +76,7 @@ export interface WholeDirectory {
   texts: IgnoreTexts | undefined;
 }
 
-function wholeDirectories({ read, ...answer }: z.infer<typeof levelSchema>): (WholeDirectory | undefined)[] {
+function wholeDirectories({ read, ...answer }: Level): (WholeDirectory | undefined)[] {
   const names = answer.names.split('\0').values();
   const known = factsIn(answer);
   return read.map((directory) => {
@@ -265,17 +114,16 @@ export interface DirectoryReader {
   ): Promise<readonly (WholeDirectory | undefined)[]>;
 }
 
-/** Creates a reader on a thread that runs `DIRECTORY_PROGRAM`. */
+/** Creates a reader on a thread that runs `directory-program.ts`. */
 export function createDirectoryReader(thread: DirectoryThread): DirectoryReader {
-  const askOf = (question: DirectoryQuestion, directories: readonly string[]) => thread.ask(question, directories);
-  const ask = (question: DirectoryQuestion, { real }: OpenPath) => askOf(question, [real]);
+  const requestOn = (request: DirectoryRequest, { real }: OpenPath) => thread.request(request, [real]);
   let lastReader = 0;
   return {
     async factsOf(place, names) {
       if (names.length === 0) return [];
       // Transferring one joined string takes a tenth of the time of a thousand strings.
-      const asked = await ask({ kind: 'facts', at: place.at, names: names.join('\0') }, place);
-      return [...factsIn(factsSchema.parse(asked))];
+      const answer = await requestOn({ kind: 'facts', at: place.at, names: names.join('\0') }, place);
+      return [...factsIn(factsSchema.parse(answer))];
     },
 
     async *readDirectory(place, wanted) {
@@ -283,9 +131,9 @@ export function createDirectoryReader(thread: DirectoryThread): DirectoryReader 
       let from = 0;
       async function next(): Promise<Portion> {
         const facts = Math.min(PORTION, Math.max(0, wanted - from));
-        const asked = ask({ kind: 'read', reader, at: place.at, from, facts }, place);
+        const answer = requestOn({ kind: 'read', reader, at: place.at, from, facts }, place);
         from += PORTION;
-        return portionSchema.parse(await asked);
+        return portionSchema.parse(await answer);
       }
       const isLast = ({ directories }: Portion) => directories.length < PORTION;
       let coming = next();
@@ -300,7 +148,7 @@ export function createDirectoryReader(thread: DirectoryThread): DirectoryReader 
       } finally {
         // After an error the thread has closed the directory already.
         const last = await coming.catch(() => undefined);
-        if (last && !isLast(last)) await ask({ kind: 'close', reader }, place);
+        if (last && !isLast(last)) await requestOn({ kind: 'close', reader }, place);
       }
     },
 
@@ -308,11 +156,11 @@ export function createDirectoryReader(thread: DirectoryThread): DirectoryReader 
       if (!byDescriptor) return [];
       const directories = paths.map((path) => join(top.real, path));
       const counted = Math.min(most, PORTION);
-      const asked = askOf({ kind: 'level', top: top.at, paths, most: counted, ignoreFiles }, directories);
-      return wholeDirectories(levelSchema.parse(await asked));
+      const request: DirectoryRequest = { kind: 'level', top: top.at, paths, most: counted, ignoreFiles };
+      return wholeDirectories(levelSchema.parse(await thread.request(request, directories)));
     },
   };
 }
 
 /** The process's reader. */
-export const { factsOf, readDirectory, readLevel } = createDirectoryReader(createDirectoryThread(DIRECTORY_PROGRAM));
+export const { factsOf, readDirectory, readLevel } = createDirectoryReader(createDirectoryThread(program));

@@ -4,7 +4,8 @@ import { dirname, join, relative, sep } from 'node:path';
 import { createTimeSlice } from '#server/async/yield.ts';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import { entryGlobs } from '#server/files/entry-globs.ts';
-import { createIgnoreRules, type IgnoreTexts } from '#server/ignore-rules/ignore-rules.ts';
+import { createIgnoreRules } from '#server/ignore-rules/ignore-rules.ts';
+import type { IgnoreTexts } from '#server/ignore-rules/ignore-texts.ts';
 import { mapLimit } from '#server/async/map-limit.ts';
 import { parentOf, within, type OpenPath, type Within } from '#server/files/open-within.ts';
 import { onPath } from '#server/files/path-error.ts';
@@ -15,7 +16,7 @@ import type { Projects } from '#server/project-files/projects.ts';
 import type { FileEntry } from '#schema/rest/file-entry.ts';
 import type { FileList, FileLists, ListFiles, ListManyFiles } from '#schema/rest/file-list.ts';
 import { readLevel, type WholeDirectory } from './directory-reader.ts';
-import { inTime, UnresponsiveError } from './directory-thread.ts';
+import { inTime } from './directory-thread.ts';
 import { listDirectory, listEntries, wantedFacts, type DirectoryList, type ListOptions } from './list-directory.ts';
 
 /** Limit of one reply, all its directories together. */
@@ -60,9 +61,9 @@ interface LevelLister {
   end(): Promise<void>;
 }
 
-/** Omits an unreadable subdirectory, but rethrows the error of one that hangs. */
+/** Omits an unreadable subdirectory, but rethrows the error of one that hangs, and of a thread that has ended. */
 function unreadable(error: unknown): undefined {
-  if (!(error instanceof ServiceError) || error instanceof UnresponsiveError) throw error;
+  if (!(error instanceof ServiceError) || error.name === 'internal.error') throw error;
 }
 
 async function createLister(directory: WorkDirectory, request: Request, deps: ListDeps): Promise<Lister> {

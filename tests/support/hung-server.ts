@@ -26,7 +26,7 @@ export interface HungServer {
   close(): Promise<void>;
 }
 
-const PRELOAD = resolve(import.meta.dirname, 'hung-mount.cjs');
+const HUNG_MOUNT = resolve(import.meta.dirname, 'hung-mount.cjs');
 
 export async function startHungServer(env: NodeJS.ProcessEnv = {}): Promise<HungServer> {
   const base = await makeBuiltHome();
@@ -39,10 +39,11 @@ export async function startHungServer(env: NodeJS.ProcessEnv = {}): Promise<Hung
   }
   await writeFile(join(base.project, 'b.txt'), 'b');
   execFileSync('mkfifo', [pipe]);
-  const server = await spawnServer({
-    home: base.home,
-    env: { NODE_OPTIONS: `--require ${PRELOAD}`, HUNG_PATH: hung, HUNG_PIPE: pipe, ...env },
-  });
+  // Threads have an empty environment, so the settings are part of a script that each of them loads.
+  const preload = join(base.root, 'preload.cjs');
+  const settings = JSON.stringify({ HUNG_PATH: hung, HUNG_PIPE: pipe, ...env });
+  await writeFile(preload, `Object.assign(process.env, ${settings});\nrequire(${JSON.stringify(HUNG_MOUNT)});\n`);
+  const server = await spawnServer({ home: base.home, preload, env });
   async function open(cwd: string): Promise<string> {
     const { data } = await server.api('POST', '/sessions', { metadata: { cwd } });
     return z.object({ id: z.string() }).parse(data).id;

@@ -140,6 +140,8 @@ export interface SpawnOptions {
   cwd?: string;
   /** Path of the program; default: the installed command. */
   entry?: string;
+  /** A script that the server loads first, as do its threads. */
+  preload?: string;
   /** User of the server process, where the test may choose; the home must belong to that user. */
   user?: { uid: number; gid: number };
   /** Shell commands for mounts that only the server sees (`namespace.ts`); `$1` is `home`, which is required. */
@@ -163,6 +165,7 @@ export async function spawnServer(options: SpawnOptions = {}): Promise<SpawnedSe
     home: givenHome,
     cwd,
     entry = COMMAND,
+    preload,
     mounts,
     descriptors,
     prelude,
@@ -175,6 +178,7 @@ export async function spawnServer(options: SpawnOptions = {}): Promise<SpawnedSe
     ...limit,
     ...shell,
     process.execPath,
+    ...(preload === undefined ? [] : ['--require', preload]),
     entry,
     '--port',
     '0',

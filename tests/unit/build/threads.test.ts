@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { bundleThread } from '../../../build/threads.ts';
+import { bundleThread, stringLiteral } from '../../../build/threads.ts';
 
 async function program(files: Record<string, string>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'service-code-program-'));
@@ -28,4 +28,11 @@ it('refuses a program that uses import.meta, also in an import, with its file', 
     'other.ts': `console.log(import.meta.url);`,
   });
   await expect(bundleThread(path)).rejects.toThrow(/other\.ts uses import\.meta/);
+});
+
+it('is a literal in which nothing is found that Nitro replaces', () => {
+  const text = 'process.env.NODE_ENV, import.meta.dev, typeof window, \\typeof, "\n`';
+  const literal = stringLiteral(text);
+  expect(literal).not.toMatch(/process|import|typeof/);
+  expect(JSON.parse(literal)).toBe(text);
 });

@@ -11,7 +11,7 @@ it('waits at the end of the process for the call that runs, and lets no other be
   const state = newCallState();
   const progress = new Int32Array(new SharedArrayBuffer(8));
   thread = createThread({ name: 'guard', program, workerData: () => ({ state, progress }) });
-  const later = thread.ask('call twice');
+  const later = thread.request('call twice');
   await eventually(() => expect(Atomics.load(progress, 0)).toBe(1));
   expect(Atomics.load(progress, 1)).toBe(0);
   stopCalls(state);

@@ -7,17 +7,17 @@ import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   createDirectoryReader,
-  DIRECTORY_PROGRAM,
   factsOf,
   readDirectory,
   readLevel,
   type DirectoryEntry,
   type WholeDirectory,
 } from '#server/workspace-files/directory-reader.ts';
+import program from '#server/workspace-files/directory-program.ts?thread';
 import { createDirectoryThread } from '#server/workspace-files/directory-thread.ts';
-import { IGNORE_FILE_MAX_BYTES } from '#server/ignore-rules/ignore-file.ts';
-import type { IgnoreTexts } from '#server/ignore-rules/ignore-rules.ts';
-import { byDescriptor, within, type OpenPath } from '#server/files/open-within.ts';
+import { IGNORE_FILE_MAX_BYTES, type IgnoreTexts } from '#server/ignore-rules/ignore-texts.ts';
+import { byDescriptor } from '#server/files/descriptors.ts';
+import { within, type OpenPath } from '#server/files/open-within.ts';
 import { relativePath } from '#server/files/work-directory.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
@@ -238,7 +238,7 @@ describe('a directory that hangs', () => {
       onTestFinished(() => place.close());
       return place;
     };
-    const program = `{
+    const hanging = `{
       const fs = require('node:fs');
       const { opendirSync } = fs;
       fs.opendirSync = (at, options) => {
@@ -246,8 +246,8 @@ describe('a directory that hangs', () => {
         return opendirSync(at, options);
       };
     }
-    ${DIRECTORY_PROGRAM}`;
-    const reader = createDirectoryReader(createDirectoryThread(program, TIMEOUT_MS));
+    ${program}`;
+    const reader = createDirectoryReader(createDirectoryThread(hanging, TIMEOUT_MS));
     const names = async (place: OpenPath) => {
       const found: string[] = [];
       for await (const portion of reader.readDirectory(place, 0)) found.push(...portion.map(({ name }) => name));
