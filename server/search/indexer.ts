@@ -45,10 +45,10 @@ export function createIndexer({ db, connection, sessionIndex, sessionsDir, isSea
     try {
       await indexJournal(connection, hint, hint.length, { newest, goesOn: async () => !closed });
       setArchived(connection, hint.id, hint.archived);
-      if (!newest) noteFailure(connection, hint.id, hint.length);
+      if (!newest) noteFailure(connection, hint, hint.length);
     } catch (error) {
       failure = errorMessage(error);
-      noteFailure(connection, hint.id, hint.length);
+      noteFailure(connection, hint, hint.length);
     }
   }
 

@@ -76,8 +76,11 @@ function removePart({ all, run, transaction }: Connection, number: number): bool
  * Records that a journal of that length could not be indexed to its end, so that it is tried again only when it changes;
  * does nothing for one that is indexed to its end.
  */
-export function noteFailure({ run }: Connection, id: string, length: number): void {
-  run('UPDATE sessions SET failed_length = @length WHERE id = @id AND length <> @length', { id, length });
+export function noteFailure(connection: Connection, source: JournalSource, length: number): void {
+  const { id } = source;
+  // A journal whose header is damaged has no row yet; a readable header has another epoch.
+  readSession(connection, source, '');
+  connection.run('UPDATE sessions SET failed_length = @length WHERE id = @id AND length <> @length', { id, length });
 }
 
 /** Sets whether hits of the session are shown; does nothing for a session that is not indexed. */
