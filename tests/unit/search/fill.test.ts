@@ -1,5 +1,5 @@
 /** Passes over all sessions, and what becomes of journals that cannot be read. */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createRequire } from 'node:module';
 import type Database from 'libsql';
@@ -76,8 +76,19 @@ async function outdated(): Promise<string[]> {
   return ids;
 }
 
-it('skips a damaged journal until it changes, and indexes all others', async () => {
-  await writeDamaged('s1', '{"this is": no header\n');
+it.each([
+  ['header', async () => writeDamaged('s1', '{"this is": no header\n')],
+  [
+    'line',
+    async () => {
+      await writeSession('s1', 'The walrus wakes');
+      const path = join(folderOf('s1'), 'journal.ndjson');
+      await appendFile(path, '{"damaged\n');
+      sessionIndex.prepare('UPDATE sessions SET journal_length = ?').run((await stat(path)).size);
+    },
+  ],
+])('skips a journal with a damaged %s until it changes, and indexes all others', async (_part, damage) => {
+  await damage();
   await writeSession('s2', 'The walrus sleeps');
   indexer.setFilling(true);
   await eventually(() => expect(search.db.filled()).toBe(true));
@@ -85,6 +96,40 @@ it('skips a damaged journal until it changes, and indexes all others', async () 
   expect(documentsOf(search.connection, 's2')).toMatchObject([{ role: 'title', text: 'The walrus sleeps' }]);
   expect(indexer.failure()).toBeDefined();
   expect(await outdated()).toEqual([]);
-  sessionIndex.prepare(`UPDATE sessions SET journal_length = 100 WHERE id = 's1'`).run();
+  sessionIndex.prepare(`UPDATE sessions SET journal_length = 1000 WHERE id = 's1'`).run();
   expect(await outdated()).toEqual(['s1']);
+});
+
+it('indexes a journal that a shorter copy has replaced from its start', async () => {
+  await writeSession('s1', 'The walrus sleeps');
+  const path = join(folderOf('s1'), 'journal.ndjson');
+  const copy = await readFile(path);
+  const hint = (length: number) => ({ id: 's1', workspaceId: 'wd_1', archived: false, folder: folderOf('s1'), length });
+  const { log } = await openLog(folderOf('s1'), { sink: { publish() {} } });
+  await log.claim();
+  log.append([
+    event('main', 'session.meta.updated', { patch: { title: 'The walrus wakes' }, title: 'The walrus wakes' }),
+  ]);
+  const { length } = log;
+  await log.close();
+  await indexer.indexNow(hint(length), () => true);
+  expect(documentsOf(search.connection, 's1')).toMatchObject([{ text: 'The walrus wakes' }]);
+  await writeFile(path, copy);
+  await indexer.indexNow(hint(copy.length), () => true);
+  expect(documentsOf(search.connection, 's1')).toMatchObject([{ text: 'The walrus sleeps' }]);
+});
+
+it('ends before its next session when the lease is lost', async () => {
+  await writeSession('s1', 'The walrus sleeps');
+  await writeSession('s2', 'The walrus wakes');
+  const indexed: string[] = [];
+  const isComplete = await fillPass({
+    connection: search.connection,
+    sessionIndex: indexPath(),
+    sessionsDir: join(folder.path, 'sessions'),
+    index: async ({ id }) => void indexed.push(id),
+    goesOn: () => indexed.length === 0,
+  });
+  expect(isComplete).toBe(false);
+  expect(indexed).toHaveLength(1);
 });
