@@ -52,6 +52,8 @@ export function createSearch({ rest, sessions, origin, scope }: SearchDeps) {
 
   /** The running request; replaced by the next one, whose reply is the only one that is used then. */
   let running: AbortController | undefined;
+  /** The last read of a further page. */
+  let next: { request: AbortController | undefined; done: Promise<void> } | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function stop() {
@@ -121,14 +123,17 @@ export function createSearch({ rest, sessions, origin, scope }: SearchDeps) {
     page,
     isBuilding,
     hasMore,
-    /** Adds the next page; without effect while another request runs. */
+    /** Adds the next page; concurrent calls share it. */
     async readMore(): Promise<void> {
       const token = page.value?.page_token;
+      if (next && running === next.request) return next.done;
       if (running || !hasMore.value || token === undefined) return;
-      await read(token, ({ items, ...rest }) => {
+      const done = read(token, ({ items, ...rest }) => {
         found.value = [...found.value, ...items].slice(0, MOST_HITS);
         page.value = rest;
       });
+      next = { request: running, done };
+      await done;
     },
   };
 }

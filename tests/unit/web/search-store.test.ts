@@ -185,12 +185,12 @@ it('adds pages, one at a time', async () => {
   search.text.value = 'fish';
   (await request(0)).resolve(reply([hit('first')], { has_more: true, page_token: 'page-2' }));
   await eventually(() => expect(search.hasMore.value).toBe(true));
-  void search.readMore();
-  void search.readMore();
+  const reads = Promise.all([search.readMore(), search.readMore()]);
   const second = await request(1);
   expect(second.body.page_token).toBe('page-2');
   second.resolve(reply([hit('second')]));
-  await eventually(() => expect(snippets(search)).toEqual(['first', 'second']));
+  await reads;
+  expect(snippets(search)).toEqual(['first', 'second']);
   await search.readMore();
   expect(requests).toHaveLength(2);
 });
