@@ -180,7 +180,6 @@ export function createRest(options: RestOptions) {
     session: (id: string) => get<Session>(at(id)),
     updateProfile: (id: string, body: { title?: string; agent_config?: AgentConfigRequest }) =>
       post<Session>(`${at(id)}/profile`, body),
-    archive: (id: string) => post<{ archived: true }>(`${at(id)}:archive`),
     abort: (id: string) => post<{ aborted: true }>(`${at(id)}:abort`),
     status: (id: string) => get<SessionStatus>(`${at(id)}/status`),
     /** A page of the agent's newest turns, or of those before a turn. */

@@ -51,7 +51,7 @@ export const SESSION_PX = 32;
 const OVERSCAN = 6;
 
 export interface RowLayout {
-  /** Of all rows. */
+  /** Sum of the heights of all rows. */
   height: number;
   /** Distance of each row from the start. */
   tops: readonly number[];

@@ -23,7 +23,7 @@ export interface NormalizedText {
 
 /** For short texts: the positions of all characters are stored. */
 export function normalizedText(original: string): NormalizedText {
-  /** Of each unit of the normalized text, the cluster of the original that it is part of. */
+  /** The cluster of the original that each unit of the normalized text is part of. */
   const clusters: Range[] = [];
   for (const { 0: cluster, index: start } of original.matchAll(CLUSTERS)) {
     const range = { start, end: start + cluster.length };

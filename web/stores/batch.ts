@@ -20,8 +20,6 @@ export interface BatchDeps {
   report(error: unknown): void;
 }
 
-export type Batch = ReturnType<typeof createBatch>;
-
 export function createBatch({ rest, lists, report }: BatchDeps) {
   const failures = shallowRef<readonly BatchFailure[]>([]);
   const running = shallowRef<BatchAction>();

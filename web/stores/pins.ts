@@ -20,8 +20,6 @@ function parsePins(text: string | null): readonly string[] {
   }
 }
 
-export type Pins = ReturnType<typeof createPins>;
-
 /** `key` names the pins in the storage; pages of another server need another one. */
 export function createPins(storage: PinStorage, key: string) {
   const ids = shallowRef(parsePins(storage.getItem(key)));

@@ -55,6 +55,8 @@ export function createSessionLists(
     const frames = pending;
     pending = [];
     open.list.value = applyAllToList(open.list.value, frames);
+    // A session of a page that was not read, or one that was restored, which no event announces.
+    void include(frames.flatMap(({ type, session_id }) => (type === 'event.session.work_changed' ? [session_id] : [])));
     // No event has the archived sessions themselves.
     if (isArchiveOpen.value && frames.some(({ type }) => type === 'event.session.archived')) void readArchived();
   }
@@ -68,6 +70,26 @@ export function createSessionLists(
     }
   });
   onGlobalResync(socket, () => read().catch(report));
+
+  /** Adds sessions that the read pages lack, such as pinned ones; archived and unknown ones are skipped. */
+  async function include(ids: readonly string[]): Promise<void> {
+    const listed = new Set(open.list.value.sessions.map(({ id }) => id));
+    const missing = [...new Set(ids)].filter((id) => !listed.has(id));
+    if (missing.length === 0) return;
+    const archivedMeanwhile = new Set<string>();
+    const stop = socket.onEvent((frame) => {
+      if (frame.type === 'event.session.archived') archivedMeanwhile.add(frame.payload.sessionId);
+    });
+    for (const id of missing) {
+      const [session] = await rest.session(id).then(
+        (found) => [found],
+        () => [],
+      );
+      if (!session || session.archived || archivedMeanwhile.has(id)) continue;
+      open.list.value = withSingle(open.list.value, session);
+    }
+    stop();
+  }
 
   const find = (id: string | undefined): Session | undefined =>
     [open, archived].flatMap(({ list }) => list.value.sessions.find((session) => session.id === id) ?? [])[0];
@@ -92,16 +114,6 @@ export function createSessionLists(
       applyPending();
       (from === 'open' ? open : archived).drop(ids);
     },
-    /** Adds sessions that the read pages lack, such as pinned ones; archived and unknown ones are skipped. */
-    async include(ids: readonly string[]): Promise<void> {
-      for (const id of ids) {
-        if (open.list.value.sessions.some((session) => session.id === id)) continue;
-        const [session] = await rest.session(id).then(
-          (found) => [found],
-          () => [],
-        );
-        if (session && !session.archived) open.list.value = withSingle(open.list.value, session);
-      }
-    },
+    include,
   };
 }

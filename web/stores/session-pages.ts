@@ -15,8 +15,6 @@ import {
 const FIRST_PAGE = 50;
 const NEXT_PAGE = 100;
 
-export type SessionPages = ReturnType<typeof createSessionPages>;
-
 /** `query` selects the sessions. */
 export function createSessionPages(rest: Pick<Rest, 'sessions'>, query: SessionQuery) {
   const list = shallowRef<SessionList>(emptyList);

@@ -133,10 +133,39 @@ it('includes single sessions that its pages lack, without a gap in the pages', a
   await lists.read();
   stored = stored.map((other) => (other.id === idAt(111) ? { ...other, archived: true } : other));
   await lists.include([idAt(0), idAt(110), idAt(111), 'session_unknown']);
+  // Nothing is read for a session that is listed.
   expect(requests.filter((request) => request.startsWith('sessions/'))).toHaveLength(3);
   expect(shown()).toHaveLength(51);
   expect(lists.find(idAt(110))?.id).toBe(idAt(110));
   await lists.readMore();
   expect(shown()).toHaveLength(TOTAL - 1);
   expect(errors).toEqual([]);
+});
+
+const worked = (id: string): EventFrame => {
+  const payload = { busy: true, main_turn_active: true, pending_interaction: 'none' } as const;
+  return { ...frame({ type: 'event.session.work_changed', payload }), session_id: id };
+};
+
+it('lists a session that works, although its page was not read', async () => {
+  await lists.read();
+  emit(worked(idAt(99)));
+  emit(worked(idAt(99)));
+  await eventually(() => expect(shown()).toContain(idAt(99)));
+  expect(requests.filter((request) => request.startsWith('sessions/'))).toHaveLength(1);
+  expect(shown()).toHaveLength(51);
+});
+
+it('does not list a session that was archived while it was read', async () => {
+  await lists.read();
+  let open = () => {};
+  gate = new Promise((resolve) => (open = resolve));
+  const found = stored.find(({ id }) => id === idAt(99));
+  const including = lists.include([idAt(99)]);
+  archive(idAt(99));
+  // The reply is older than the event.
+  stored = stored.map((other) => (other.id === idAt(99) && found ? found : other));
+  open();
+  await including;
+  expect(shown()).not.toContain(idAt(99));
 });

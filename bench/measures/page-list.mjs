@@ -1,0 +1,114 @@
+// The page with 10,000 sessions in a real browser: scrolling its list to the end, which reads all pages, and back; and
+// the change of the list when another client archives thousands.
+import { existsSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+import { createClient } from '../client.mjs';
+import { makeHome, startBuilt } from '../processes.mjs';
+import { inParallel } from '../rounds.mjs';
+
+const SESSIONS = 10_000;
+const WIDTH = 8;
+/** Pixels of one frame of scrolling. */
+const STEP_PX = 600;
+const ARCHIVED = 5_000;
+const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'];
+const EXECUTABLES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+
+/** In the page: records tasks of 50 ms and more; `takeTasks` resolves to those since its last call. */
+const watchTasks = () => {
+  let tasks = [];
+  const observer = new PerformanceObserver((list) => tasks.push(...list.getEntries()));
+  observer.observe({ type: 'longtask' });
+  window.takeTasks = async () => {
+    // Entries arrive in a task of their own.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const taken = [...tasks, ...observer.takeRecords()].map(({ duration }) => duration);
+    tasks = [];
+    return taken;
+  };
+};
+
+/** In the page: a task of 80 ms. */
+const block = () =>
+  new Promise((resolve) => {
+    setTimeout(() => {
+      const end = performance.now() + 80;
+      while (performance.now() < end);
+      resolve();
+    });
+  });
+
+/** In the page: scrolls a frame at a time until the end of all pages; resolves to the largest number of drawn rows. */
+const scrollToEnd = async (step) => {
+  const list = document.querySelector('nav[aria-label="Sessions"]');
+  let drawn = 0;
+  for (;;) {
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+    const rows = list.querySelectorAll('li');
+    drawn = Math.max(drawn, rows.length);
+    const isAll = rows[0]?.getAttribute('aria-setsize') !== '-1';
+    if (isAll && list.scrollTop + list.clientHeight >= list.scrollHeight - 1) return drawn;
+    list.scrollTop += step;
+  }
+};
+
+/** In the page: scrolls back a frame at a time. */
+const scrollToStart = async (step) => {
+  const list = document.querySelector('nav[aria-label="Sessions"]');
+  while (list.scrollTop > 0) {
+    list.scrollTop -= step;
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+  }
+};
+
+/** In the page: resolves when the list has at most so many rows. */
+const shrunk = async (most) => {
+  const list = document.querySelector('nav[aria-label="Sessions"]');
+  while (Number(list.querySelector('li')?.getAttribute('aria-setsize')) > most) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+};
+
+export async function measurePageList({ builds, model, quick, report }) {
+  const executablePath = process.env['CHROMIUM_PATH'] ?? EXECUTABLES.find((path) => existsSync(path));
+  if (!executablePath) return report.note('no chromium: left out');
+  const count = quick ? SESSIONS / 10 : SESSIONS;
+  const { home, project, remove } = await makeHome(model.url);
+  const server = await startBuilt(builds[0], { home });
+  const client = createClient(server);
+  const browser = await chromium.launch({ executablePath, args: FLAGS });
+  try {
+    const ids = [];
+    await inParallel(count, WIDTH, async () => {
+      const session = await client.api('POST', '/sessions', { metadata: { cwd: project }, title: `A ${ids.length}` });
+      ids.push(session.id);
+    });
+    const page = await browser.newPage({ viewport: { width: 1200, height: 800 } });
+    await page.goto(`${server.url}/#token=${server.token}`);
+    await page.getByRole('link').first().waitFor();
+    await page.evaluate(watchTasks);
+    const longest = async () => Math.max(0, ...(await page.evaluate(() => window.takeTasks())));
+    const line = async (name) =>
+      report.line({ name: `page: longest task ${name}`, unit: 'ms', now: [await longest()], aim: { most: 50 } });
+
+    const many = count.toLocaleString('en');
+    await longest();
+    await page.evaluate(block);
+    if ((await longest()) < 80) throw new Error('the browser reports no long tasks');
+    const drawn = await page.evaluate(scrollToEnd, STEP_PX);
+    await line(`while the list of ${many} sessions is read by scrolling`);
+    await page.evaluate(scrollToStart, STEP_PX);
+    await line(`while ${many} sessions scroll`);
+    report.note(`at most ${drawn} rows drawn; a task below 50 ms counts as 0`);
+    const archived = ids.slice(0, quick ? ARCHIVED / 10 : ARCHIVED);
+    const { text } = await client.send('POST', '/api/v2/sessions:archive', { ids: archived });
+    if (JSON.parse(text).data.succeeded !== archived.length) throw new Error(`archive: ${text.slice(0, 500)}`);
+    await page.evaluate(shrunk, count - archived.length + 1);
+    await line(`while another client archives ${archived.length.toLocaleString('en')}`);
+  } finally {
+    await browser.close();
+    client.close();
+    await server.stop('SIGTERM');
+    remove();
+  }
+}
