@@ -17,6 +17,7 @@ import { measureLongSession } from './measures/long-session.mjs';
 import { measureMcp } from './measures/mcp.mjs';
 import { measureMemory } from './measures/memory.mjs';
 import { measurePage } from './measures/page.mjs';
+import { measurePageList } from './measures/page-list.mjs';
 import { measureRequests } from './measures/requests.mjs';
 import { measureSessions } from './measures/sessions.mjs';
 import { measureSoak } from './measures/soak.mjs';
@@ -41,6 +42,7 @@ const measures = {
   transcript: measureTranscript,
   fork: measureFork,
   page: measurePage,
+  'page-list': measurePageList,
   crowd: measureCrowd,
   list: measureFileList,
   files: measureFileSearch,

@@ -1,4 +1,5 @@
 /** Missed events of the global stream, such as those of thousands of archived sessions: lists must be read again. */
+import { coalesced } from './coalesced.ts';
 import type { Socket } from './socket.ts';
 
 /** The stream of events that belong to no session. */
@@ -9,20 +10,7 @@ const GLOBAL_STREAM = '__global__';
  * share the next one. `read` must not reject. Returns a function that ends it.
  */
 export function onGlobalResync(socket: Pick<Socket, 'on'>, read: () => Promise<void>): () => void {
-  let isReading = false;
-  let isStale = false;
-
-  async function readAgain(): Promise<void> {
-    isStale = true;
-    if (isReading) return;
-    isReading = true;
-    while (isStale) {
-      isStale = false;
-      await read();
-    }
-    isReading = false;
-  }
-
+  const readAgain = coalesced(read);
   return socket.on('resync_required', ({ payload }) => {
     if (payload.session_id === GLOBAL_STREAM) void readAgain();
   });

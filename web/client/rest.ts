@@ -11,7 +11,10 @@ import type {
   Page,
   Prompt,
   ResolveApproval,
+  SearchQuery,
+  SearchReply,
   Session,
+  SessionBatch,
   SessionQuery,
   SessionStatus,
   SubmitPrompt,
@@ -36,19 +39,39 @@ export interface RestOptions {
 }
 
 type Query = Record<string, string | number | boolean | undefined>;
+interface CallOptions {
+  body?: object;
+  query?: object;
+  /** Cancels the call, which then rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
+}
+
+interface SentRequest {
+  query?: object | undefined;
+  signal?: AbortSignal | undefined;
+  body?: string | FormData;
+  contentType?: string;
+}
+
 type Envelope<T> = { code: 0; data: T } | { code: number; msg: string; details?: unknown; data?: unknown };
 
 export type Rest = ReturnType<typeof createRest>;
 
+/** The second generation's paths, relative to `api/v1/`. */
+const V2 = '../v2/';
+/** The largest page of ids. */
+const PROJECTED_PAGE = 10_000;
+type IdPage = { items: { id: string }[]; next_page_token: string | null };
+
 /**
- * The typed calls of `/api/v1`.
+ * The typed calls of `/api/v1`, and those of `/api/v2` for many sessions.
  * Every call rejects with ApiError (an error reply) or ConnectionError (no reply).
  */
 export function createRest(options: RestOptions) {
   const base = new URL('api/v1/', options.baseUrl);
   const send = options.fetch ?? fetch;
 
-  async function ask(method: string, path: string, query: object = {}, body?: string | FormData, type?: string) {
+  async function ask(method: string, path: string, { query = {}, body, contentType, signal }: SentRequest = {}) {
     const url = new URL(path, base);
     for (const [key, value] of Object.entries(query as Query)) {
       if (value !== undefined) url.searchParams.set(key, String(value));
@@ -60,8 +83,13 @@ export function createRest(options: RestOptions) {
       headers['x-service-client-name'] = options.caller.name;
       headers['x-service-client-id'] = options.caller.id;
     }
-    if (type !== undefined) headers['content-type'] = type;
-    const response = await send(url, { method, headers, ...(body !== undefined && { body }) });
+    if (contentType !== undefined) headers['content-type'] = contentType;
+    const response = await send(url, {
+      method,
+      headers,
+      ...(body !== undefined && { body }),
+      ...(signal && { signal }),
+    });
     const publicId = response.headers.get('x-service-client-public-id');
     if (publicId !== null) options.caller?.onPublicId(publicId);
     return response;
@@ -70,20 +98,17 @@ export function createRest(options: RestOptions) {
   const silent = (error: unknown) => new ConnectionError(`The server does not answer: ${reasonOf(error)}`);
 
   /** Sends a JSON body, or a form. */
-  async function call<T>(
-    method: string,
-    path: string,
-    { body, query }: { body?: object; query?: object } = {},
-  ): Promise<T> {
+  async function call<T>(method: string, path: string, { body, query, signal }: CallOptions = {}): Promise<T> {
     let status: number;
     let text: string;
     try {
       const response = await (body === undefined || body instanceof FormData
-        ? ask(method, path, query, body)
-        : ask(method, path, query, JSON.stringify(body), 'application/json'));
+        ? ask(method, path, { query, signal, ...(body && { body }) })
+        : ask(method, path, { query, signal, body: JSON.stringify(body), contentType: 'application/json' }));
       status = response.status;
       text = await response.text();
     } catch (error) {
+      signal?.throwIfAborted();
       throw silent(error);
     }
     return unwrap<T>(status, text);
@@ -128,11 +153,33 @@ export function createRest(options: RestOptions) {
     createProvider: (body: CreateProvider) => post<{ id: string }>('providers', body),
     workspaces: () => get<{ items: Workspace[] }>('workspaces'),
     sessions: (query: SessionQuery) => get<Page<Session>>('sessions', query),
+    /** Rejects with the signal's reason after an abort. */
+    search: (body: SearchQuery, signal?: AbortSignal) => call<SearchReply>('POST', 'search', { body, signal }),
+    /** Ids of all archived sessions, or of all others. */
+    async sessionIds(archived: boolean): Promise<string[]> {
+      const ids: string[] = [];
+      let token: string | null = null;
+      do {
+        const query = {
+          'meta.archived': archived,
+          fields: 'id,archived',
+          page_size: PROJECTED_PAGE,
+          ...(token !== null && { page_token: token }),
+        };
+        const page: IdPage = await get<IdPage>(`${V2}sessions`, query);
+        ids.push(...page.items.map(({ id }) => id));
+        token = page.next_page_token;
+      } while (token !== null);
+      return ids;
+    },
+    /** At most 5,000 ids. Failures of single sessions are in the reply. */
+    archiveMany: (ids: readonly string[]) => post<SessionBatch>(`${V2}sessions:archive`, { ids }),
+    /** At most 5,000 ids. Failures of single sessions are in the reply. */
+    restoreMany: (ids: readonly string[]) => post<SessionBatch>(`${V2}sessions:restore`, { ids }),
     createSession: (body: CreateSession) => post<Session>('sessions', body),
     session: (id: string) => get<Session>(at(id)),
     updateProfile: (id: string, body: { title?: string; agent_config?: AgentConfigRequest }) =>
       post<Session>(`${at(id)}/profile`, body),
-    archive: (id: string) => post<{ archived: true }>(`${at(id)}:archive`),
     abort: (id: string) => post<{ aborted: true }>(`${at(id)}:abort`),
     status: (id: string) => get<SessionStatus>(`${at(id)}/status`),
     /** A page of the agent's newest turns, or of those before a turn. */

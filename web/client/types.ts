@@ -2,6 +2,7 @@
 import type { MAIN_AGENT as mainAgent } from '#schema/agents.ts';
 import type { FileHits } from '#schema/rest/file-search.ts';
 import type { CreateProvider } from '#schema/rest/provider.ts';
+import type { SearchRequest } from '#schema/rest/search.ts';
 import type {
   DurableFields,
   DurableType,
@@ -30,6 +31,8 @@ export type { Meta } from '#schema/rest/meta.ts';
 export type { ModelItem as Model } from '#schema/rest/model.ts';
 export type { AuthSummary, CreateProvider } from '#schema/rest/provider.ts';
 export type { Prompt, SubmitPrompt } from '#schema/rest/prompt.ts';
+export type { SearchHit, SearchReply } from '#schema/rest/search.ts';
+export type { SessionBatch } from '#schema/rest/session-batch.ts';
 export type { AgentConfigRequest, Session, SessionStatus } from '#schema/rest/session.ts';
 export type { SessionTask } from '#schema/rest/task.ts';
 export type { Terminal } from '#schema/rest/terminal.ts';
@@ -48,6 +51,9 @@ export type { Grade } from '#schema/frames/transcripts.ts';
 export type { TranscriptBatch } from '#schema/frames/transcript-updates.ts';
 export type { Upload } from '#schema/rest/upload.ts';
 export type { Workspace } from '#schema/rest/workspace.ts';
+
+/** All members but the query have defaults. */
+export type SearchQuery = Partial<SearchRequest> & Pick<SearchRequest, 'query'>;
 
 export type FileHit = FileHits['items'][number];
 

@@ -5,6 +5,8 @@ export interface SessionList {
   sessions: Session[];
   /** The newest applied event of each session: a replay sends older ones again. */
   seen: Record<string, number>;
+  /** Ids of sessions that were read individually: the ones before them in the order may be missing. */
+  single: ReadonlySet<string>;
 }
 
 export interface SessionGroup {
@@ -14,7 +16,7 @@ export interface SessionGroup {
   sessions: Session[];
 }
 
-export const emptyList: SessionList = { sessions: [], seen: {} };
+export const emptyList: SessionList = { sessions: [], seen: {}, single: new Set() };
 
 type Work = Pick<Session, 'busy' | 'main_turn_active' | 'pending_interaction' | 'last_turn_reason'>;
 
@@ -38,7 +40,11 @@ function ordered(sessions: Session[]): Session[] {
 /** Adds a page, which replaces the entries of its sessions. */
 export function withPage(list: SessionList, page: Session[]): SessionList {
   const ids = new Set(page.map((session) => session.id));
-  return { ...list, sessions: ordered([...page, ...list.sessions.filter((session) => !ids.has(session.id))]) };
+  return {
+    ...list,
+    sessions: ordered([...list.sessions.filter((session) => !ids.has(session.id)), ...page]),
+    single: new Set([...list.single].filter((id) => !ids.has(id))),
+  };
 }
 
 /**
@@ -46,23 +52,48 @@ export function withPage(list: SessionList, page: Session[]): SessionList {
  * the page and are applied on top; they are idempotent, since each contains all that it changes.
  */
 export function listAnew(list: SessionList, page: Session[], meanwhile: EventFrame[]): SessionList {
-  const { sessions } = meanwhile.reduce(applyToList, withPage(emptyList, page));
-  return { sessions, seen: list.seen };
+  const { sessions, single } = applyAllToList(withPage(emptyList, page), meanwhile);
+  return { sessions, seen: list.seen, single };
 }
 
 /** Applies a global event; others change nothing. */
-export function applyToList(list: SessionList, frame: EventFrame): SessionList {
-  if (frame.type === 'event.session.archived') {
-    return { ...list, sessions: list.sessions.filter((session) => session.id !== frame.payload.sessionId) };
+export const applyToList = (list: SessionList, frame: EventFrame): SessionList => applyAllToList(list, [frame]);
+
+/** Applies events in their order; the list is sorted a single time. Without an effect, the list is the same object. */
+export function applyAllToList(list: SessionList, frames: readonly EventFrame[]): SessionList {
+  const effective = frames.filter((frame) => frame.type === 'event.session.archived' || changeOf(frame));
+  if (effective.length === 0) return list;
+  const sessions = new Map(list.sessions.map((session) => [session.id, session]));
+  const seen = { ...list.seen };
+  for (const frame of effective) {
+    if (frame.type === 'event.session.archived') {
+      sessions.delete(frame.payload.sessionId);
+      continue;
+    }
+    const id = frame.session_id;
+    if (frame.seq <= (seen[id] ?? 0)) continue;
+    seen[id] = frame.seq;
+    const session = frame.type === 'event.session.created' ? frame.payload.session : sessions.get(id);
+    const change = changeOf(frame);
+    if (session && change) sessions.set(id, change(session));
   }
-  const change = changeOf(frame);
-  if (!change) return list;
-  const id = frame.session_id;
-  if (frame.seq <= (list.seen[id] ?? 0)) return list;
-  const seen = { ...list.seen, [id]: frame.seq };
-  if (frame.type === 'event.session.created') return { ...withPage(list, [frame.payload.session]), seen };
-  return { sessions: ordered(list.sessions.map((session) => (session.id === id ? change(session) : session))), seen };
+  return { sessions: ordered([...sessions.values()]), seen, single: list.single };
 }
+
+/** Removes sessions. */
+export function withoutSessions(list: SessionList, ids: ReadonlySet<string>): SessionList {
+  return { ...list, sessions: list.sessions.filter(({ id }) => !ids.has(id)) };
+}
+
+/** Adds a session that was read individually. */
+export function withSingle(list: SessionList, session: Session): SessionList {
+  const sessions = ordered([...list.sessions.filter(({ id }) => id !== session.id), session]);
+  return { ...list, sessions, single: new Set([...list.single, session.id]) };
+}
+
+/** The session after which the next page starts. */
+export const lastOfPages = ({ sessions, single }: SessionList): Session | undefined =>
+  sessions.findLast(({ id }) => !single.has(id));
 
 /** A session after an event about it; others change nothing. */
 export const applyToSession = (session: Session, frame: EventFrame): Session => changeOf(frame)?.(session) ?? session;
@@ -93,19 +124,17 @@ function changeOf(frame: EventFrame): ((session: Session) => Session) | undefine
 }
 
 /** Sessions under their workspaces, the workspace with the newest session first. */
-export function groupByWorkspace(sessions: Session[], workspaces: Workspace[]): SessionGroup[] {
+export function groupByWorkspace(sessions: readonly Session[], workspaces: readonly Workspace[]): SessionGroup[] {
   const groups = new Map<string, SessionGroup>();
   for (const session of sessions) {
+    const known = groups.get(session.workspace_id);
+    if (known) {
+      known.sessions.push(session);
+      continue;
+    }
     const root = session.metadata.cwd;
-    const name = workspaces.find((workspace) => workspace.id === session.workspace_id)?.name;
-    const group = groups.get(session.workspace_id) ?? {
-      id: session.workspace_id,
-      name: name ?? baseName(root),
-      root,
-      sessions: [],
-    };
-    group.sessions.push(session);
-    groups.set(session.workspace_id, group);
+    const name = workspaces.find((workspace) => workspace.id === session.workspace_id)?.name ?? baseName(root);
+    groups.set(session.workspace_id, { id: session.workspace_id, name, root, sessions: [session] });
   }
   return [...groups.values()];
 }

@@ -1,37 +1,69 @@
-/** The lists of the page, sessions and workspaces: read over REST, then kept current by global events. */
+/**
+ * The lists of the page, sessions, archived sessions and workspaces: read over REST, then kept current by global
+ * events. Events are applied in batches, so that thousands of archived sessions cause a few changes of the list.
+ */
 import { shallowRef } from 'vue';
 import type { Client } from '../client/client.ts';
+import { coalesced } from '../client/coalesced.ts';
 import { onGlobalResync } from '../client/global-resync.ts';
-import type { EventFrame, Workspace } from '../client/types.ts';
-import { applyToList, emptyList, listAnew, withPage } from '../state/session-list.ts';
+import type { EventFrame, Session, Workspace } from '../client/types.ts';
+import { applyAllToList, withSingle } from '../state/session-list.ts';
+import { createSessionPages } from './session-pages.ts';
 
-const PAGE_SIZE = 50;
+/** Events of this time are applied together. */
+const BATCH_MS = 30;
+
+export type SessionLists = ReturnType<typeof createSessionLists>;
 
 /** `report` receives the error of a read after missed events. */
 export function createSessionLists(
   { rest, socket }: Pick<Client, 'rest' | 'socket'>,
   report: (error: unknown) => void,
 ) {
-  const list = shallowRef(emptyList);
-  const hasMore = shallowRef(false);
+  const open = createSessionPages(rest, {});
+  const archived = createSessionPages(rest, { archived_only: true });
   const workspaces = shallowRef<Workspace[]>([]);
+  /** Whether the archived sessions are displayed; they are read only then. */
+  const isArchiveOpen = shallowRef(false);
+  let pending: EventFrame[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
 
   /** Reads the first page again, with the events that arrive meanwhile on top. */
   async function read() {
     const meanwhile: EventFrame[] = [];
     const stop = socket.onEvent((frame) => void meanwhile.push(frame));
     try {
-      const [page, known] = await Promise.all([rest.sessions({ page_size: PAGE_SIZE }), rest.workspaces()]);
-      workspaces.value = known.items;
-      list.value = listAnew(list.value, page.items, meanwhile);
-      hasMore.value = page.has_more;
+      await Promise.all([
+        open.read(() => {
+          // Older than the request, and so part of the reply.
+          applyPending();
+          return meanwhile;
+        }),
+        rest.workspaces().then((known) => (workspaces.value = known.items)),
+        isArchiveOpen.value ? archived.read() : undefined,
+      ]);
     } finally {
       stop();
     }
   }
 
+  const readArchived = coalesced(() => archived.read().catch(report));
+
+  function applyPending() {
+    clearTimeout(timer);
+    timer = undefined;
+    const frames = pending;
+    pending = [];
+    open.list.value = applyAllToList(open.list.value, frames);
+    // A session of a page that was not read, or one that was restored, which no event announces.
+    void include(frames.flatMap(({ type, session_id }) => (type === 'event.session.work_changed' ? [session_id] : [])));
+    // No event has the archived sessions themselves.
+    if (isArchiveOpen.value && frames.some(({ type }) => type === 'event.session.archived')) void readArchived();
+  }
+
   socket.onEvent((frame) => {
-    list.value = applyToList(list.value, frame);
+    pending.push(frame);
+    timer ??= setTimeout(applyPending, BATCH_MS);
     if (frame.type === 'event.workspace.created' || frame.type === 'event.workspace.updated') {
       const { workspace } = frame.payload;
       workspaces.value = [...workspaces.value.filter((known) => known.id !== workspace.id), workspace];
@@ -39,18 +71,49 @@ export function createSessionLists(
   });
   onGlobalResync(socket, () => read().catch(report));
 
+  /** Adds sessions that the read pages lack, such as pinned ones; archived and unknown ones are skipped. */
+  async function include(ids: readonly string[]): Promise<void> {
+    const listed = new Set(open.list.value.sessions.map(({ id }) => id));
+    const missing = [...new Set(ids)].filter((id) => !listed.has(id));
+    if (missing.length === 0) return;
+    const archivedMeanwhile = new Set<string>();
+    const stop = socket.onEvent((frame) => {
+      if (frame.type === 'event.session.archived') archivedMeanwhile.add(frame.payload.sessionId);
+    });
+    for (const id of missing) {
+      const [session] = await rest.session(id).then(
+        (found) => [found],
+        () => [],
+      );
+      if (!session || session.archived || archivedMeanwhile.has(id)) continue;
+      open.list.value = withSingle(open.list.value, session);
+    }
+    stop();
+  }
+
+  const find = (id: string | undefined): Session | undefined =>
+    [open, archived].flatMap(({ list }) => list.value.sessions.find((session) => session.id === id) ?? [])[0];
+
   return {
-    list,
-    hasMore,
+    list: open.list,
+    hasMore: open.hasMore,
+    archived,
+    isArchiveOpen,
     workspaces,
     read,
-    /** Adds the page after the last listed session. */
-    async readMore() {
-      const last = list.value.sessions.at(-1);
-      if (!last) return;
-      const page = await rest.sessions({ page_size: PAGE_SIZE, before_id: last.id });
-      list.value = withPage(list.value, page.items);
-      hasMore.value = page.has_more;
+    readMore: open.readMore,
+    /** Displays the archived sessions, which are read for it, or hides them. */
+    async showArchive(isShown: boolean): Promise<void> {
+      isArchiveOpen.value = isShown;
+      if (isShown) await readArchived();
     },
+    /** A session that the page has. */
+    find,
+    /** Removes sessions from a list that they have just left. */
+    drop(from: 'open' | 'archived', ids: ReadonlySet<string>): void {
+      applyPending();
+      (from === 'open' ? open : archived).drop(ids);
+    },
+    include,
   };
 }

@@ -2,7 +2,13 @@
 import type { VirtualItem } from '@tanstack/vue-virtual';
 import { computed, inject, reactive, ref, shallowRef, type InjectionKey, type Ref } from 'vue';
 import type { Client } from '../client/client.ts';
-import { MAIN_AGENT, type EventFrame, type Session, type SessionStatus } from '../client/types.ts';
+import {
+  MAIN_AGENT,
+  type EventFrame,
+  type Session,
+  type SessionStatus,
+  type TranscriptState,
+} from '../client/types.ts';
 import type { FeatureSet } from '../features/feature.ts';
 import { applyToSession } from '../state/session-list.ts';
 import { mainOf, type SessionView } from '../state/session-view.ts';
@@ -35,6 +41,15 @@ export interface ScrollPosition {
   offset: number;
   atEnd: boolean;
   sizes: VirtualItem[];
+}
+
+/** The conversation of another agent than the main one. */
+export interface OpenAgent {
+  /** Undefined until it is loaded; mutated in place. */
+  state(): TranscriptState | undefined;
+  rows: Ref<readonly Row[]>;
+  hasOlder: Ref<boolean>;
+  close(): void;
 }
 
 /** Follows the session until `close()`. */
@@ -149,12 +164,16 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
     },
     loadOlder: (agentId: string) => feed.loadOlder(agentId),
     /** Rows of another agent, followed in detail until `close()`. */
-    openAgent(agentId: string): { rows: Ref<readonly Row[]>; hasOlder: Ref<boolean>; close(): void } {
+    openAgent(agentId: string): OpenAgent {
       const rowsOf = createTimeline();
-      const state = computed(() => (void version.value, feed.agents.get(agentId)));
-      const rows = computed(() => (void version.value, state.value ? rowsOf(state.value) : []));
-      const hasOlder = computed(() => (void version.value, state.value?.hasMoreOlder === true));
-      return { rows, hasOlder, close: feed.open(agentId) };
+      const state = () => feed.agents.get(agentId);
+      const rows = computed(() => {
+        void version.value;
+        const loaded = state();
+        return loaded ? rowsOf(loaded) : [];
+      });
+      const hasOlder = computed(() => (void version.value, state()?.hasMoreOlder === true));
+      return { state, rows, hasOlder, close: feed.open(agentId) };
     },
     close() {
       closed = true;

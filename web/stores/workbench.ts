@@ -6,8 +6,12 @@ import type { Connection } from '../client/socket.ts';
 import type { AuthSummary, Config, Model } from '../client/types.ts';
 import type { FeatureSet } from '../features/feature.ts';
 import { openSession, type OpenSession } from './session.ts';
+import { createBatch, type BatchAction } from './batch.ts';
+import { createPins } from './pins.ts';
 import { createSessionLists } from './session-lists.ts';
 import { caller, changeElsewhere } from './caller.ts';
+import type { TurnTarget } from '../state/search-hits.ts';
+import type { SearchOptions } from '../state/search-query.ts';
 import { saveToken, storedToken, takeToken } from './token.ts';
 
 /** Capacity of the LRU list of followed sessions, which are displayed again without loading. */
@@ -45,6 +49,10 @@ export function createWorkbench(features: FeatureSet) {
   const config = shallowRef<Config>();
   const auth = shallowRef<AuthSummary>();
   const selected = shallowRef(sessionInAddress());
+  /** The message to display in the selected session, until it is displayed. */
+  const target = shallowRef<TurnTarget>();
+  /** The scope of the open search palette; undefined while it is closed. */
+  const palette = shallowRef<SearchOptions['scope']>();
 
   /** Displays the error of a rejected call; a lost connection has a separate banner. */
   function report(error: unknown): void {
@@ -63,11 +71,16 @@ export function createWorkbench(features: FeatureSet) {
   }
 
   const lists = createSessionLists(client, report);
+  const batch = createBatch({ rest, lists, report });
+  // The path separates two servers of one origin.
+  const pins = createPins(localStorage, `service-code.pins${location.pathname}`);
+  window.addEventListener('storage', pins.changed);
 
   async function refresh() {
     try {
       await Promise.all([lists.read(), readModels()]);
       unauthorized.value = false;
+      void lists.include(pins.ids.value);
     } catch (error) {
       report(error);
     }
@@ -103,13 +116,18 @@ export function createWorkbench(features: FeatureSet) {
 
   window.addEventListener('hashchange', () => {
     const given = takeToken();
-    if (given) void useToken(given);
-    else selected.value = sessionInAddress();
+    if (given) return void useToken(given);
+    selected.value = sessionInAddress();
+    if (target.value?.sessionId !== selected.value) target.value = undefined;
   });
   window.addEventListener('online', () => socket.probe());
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden) socket.probe();
   });
+
+  function select(id: string | undefined) {
+    location.hash = id === undefined ? '#/' : `#/s/${id}`;
+  }
 
   /** Ordered by last use, the newest first. */
   let open: OpenSession[] = [];
@@ -121,17 +139,23 @@ export function createWorkbench(features: FeatureSet) {
     unauthorized,
     problem,
     elsewhere,
+    lists,
     list: lists.list,
-    hasMore: lists.hasMore,
     workspaces: lists.workspaces,
+    pins,
     models,
     config,
     auth,
     selected,
+    target,
+    palette,
     report,
     refresh,
-    select(id: string | undefined) {
-      location.hash = id === undefined ? '#/' : `#/s/${id}`;
+    select,
+    /** Selects a session and displays one of its messages. */
+    openAt(id: string, wanted: TurnTarget | undefined) {
+      target.value = wanted;
+      select(id);
     },
     /** Returns the followed session; a recently used one is reused without loading. */
     open(id: string): OpenSession {
@@ -142,13 +166,16 @@ export function createWorkbench(features: FeatureSet) {
       for (const gone of all.slice(KEPT_SESSIONS)) gone.close();
       return session;
     },
-    async loadMore() {
-      try {
-        await lists.readMore();
-      } catch (error) {
-        report(error);
-      }
+    /** The workspace of a session that the page has. */
+    workspaceOf: (id: string | undefined): string | undefined =>
+      (open.find((session) => session.id === id)?.view.value.session ?? lists.find(id))?.workspace_id,
+    /** Archives or restores sessions; returns those that succeeded. */
+    async change(action: BatchAction, ids: readonly string[]): Promise<ReadonlySet<string>> {
+      const done = await batch.run(action, ids);
+      if (action === 'archive' && selected.value !== undefined && done.has(selected.value)) select(undefined);
+      return done;
     },
+    batch,
     useToken,
   };
 }

@@ -1,18 +1,21 @@
 /** A socket without a server: the test answers its requests and sends its frames. */
 import type { Connection, Socket } from '../../../web/client/socket.ts';
 import { createSignal } from '../../../web/client/signal.ts';
-import type { FrameType, ServerFrames } from '../../../web/client/types.ts';
+import type { EventFrame, FrameType, ServerFrames } from '../../../web/client/types.ts';
 
 export interface FakeSocket {
   socket: Socket;
   /** Delivers a frame to the listeners of its type. */
   send<T extends FrameType>(frame: ServerFrames[T] & { type: T }): void;
+  /** Delivers an event to all listeners. */
+  emit(frame: EventFrame): void;
   /** Reports a state of the connection to its listeners. */
   report(connection: Connection): void;
 }
 
 export function createFakeSocket(request: Socket['request'], connection: Connection = { kind: 'open' }): FakeSocket {
   const frames = createSignal<ServerFrames[FrameType]>();
+  const events = createSignal<EventFrame>();
   const connections = createSignal<Connection>();
   const isOfType = <T extends FrameType>(frame: ServerFrames[FrameType], type: T): frame is ServerFrames[T] =>
     frame.type === type;
@@ -23,7 +26,7 @@ export function createFakeSocket(request: Socket['request'], connection: Connect
         frames.listen((frame) => {
           if (isOfType(frame, type)) listener(frame);
         }),
-      onEvent: () => () => undefined,
+      onEvent: events.listen,
       onConnection: connections.listen,
       request,
       probe: () => undefined,
@@ -31,6 +34,7 @@ export function createFakeSocket(request: Socket['request'], connection: Connect
       close: () => undefined,
     },
     send: frames.emit,
+    emit: events.emit,
     report: connections.emit,
   };
 }

@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import {
+  applyAllToList,
   applyToList,
   emptyList,
   groupByWorkspace,
+  lastOfPages,
   listAnew,
   titleOf,
+  withoutSessions,
   withPage,
+  withSingle,
 } from '../../../web/state/session-list.ts';
 import { frameMaker, session, SESSION } from './session-frames.ts';
 
@@ -75,6 +79,40 @@ describe('the session list', () => {
     expect(anew.sessions.map(({ id }) => id)).toEqual(['session_9', SESSION]);
     expect(anew.sessions.at(-1)).toMatchObject({ pending_interaction: 'question' });
     expect(anew.seen).toEqual(before.seen);
+  });
+
+  it('is the same after a batch of events as after each of them, and the same object without an effect', () => {
+    const frame = frameMaker();
+    const created = { ...frame({ type: 'event.session.created', payload: { session: session({ id: 'session_9' }) } }) };
+    const frames = [
+      { ...created, session_id: 'session_9' },
+      frame({
+        type: 'event.session.work_changed',
+        payload: { busy: true, main_turn_active: true, pending_interaction: 'none' },
+      }),
+      frame({ type: 'session.meta.updated', payload: { patch: { title: 'Later' } } }),
+      { ...frame({ type: 'event.session.archived', payload: { workspace_id: old.workspace_id } }) },
+    ];
+    for (let count = 0; count <= frames.length; count += 1) {
+      const some = frames.slice(0, count);
+      expect(applyAllToList(list, some)).toEqual(some.reduce(applyToList, list));
+    }
+    const unrelated = frame({ type: 'prompt.queued', payload: { promptId: 'p', content: [], queueLength: 1 } });
+    expect(applyAllToList(list, [unrelated, unrelated])).toBe(list);
+  });
+
+  it('continues after the last session of its pages, not after one that was read individually', () => {
+    const oldest = session({ id: 'session_00', updated_at: '2025-01-01T00:00:00.000Z' });
+    const more = withSingle(list, oldest);
+    expect(more.sessions.at(-1)?.id).toBe('session_00');
+    expect(lastOfPages(more)?.id).toBe('session_0');
+    // Its page has been read.
+    expect(lastOfPages(withPage(more, [oldest]))?.id).toBe('session_00');
+    expect(withSingle(more, oldest).sessions).toHaveLength(3);
+  });
+
+  it('loses sessions that were archived from here, before their events arrive', () => {
+    expect(withoutSessions(list, new Set([SESSION, 'unknown'])).sessions.map(({ id }) => id)).toEqual(['session_0']);
   });
 
   it('groups by workspace, the one with the newest session first', () => {

@@ -1,0 +1,63 @@
+/** Sessions that are read page by page, newest first. */
+import { shallowRef } from 'vue';
+import type { Rest } from '../client/rest.ts';
+import type { EventFrame, SessionQuery } from '../client/types.ts';
+import {
+  emptyList,
+  lastOfPages,
+  listAnew,
+  withPage,
+  withoutSessions,
+  type SessionList,
+} from '../state/session-list.ts';
+
+/** Sessions of the first page, and of each further one. */
+const FIRST_PAGE = 50;
+const NEXT_PAGE = 100;
+
+/** `query` selects the sessions. */
+export function createSessionPages(rest: Pick<Rest, 'sessions'>, query: SessionQuery) {
+  const list = shallowRef<SessionList>(emptyList);
+  const hasMore = shallowRef(false);
+  /** Incremented by each read of the first page: pages that follow an earlier one are not used. */
+  let reads = 0;
+  let next: Promise<void> | undefined;
+
+  async function readNext(last: string): Promise<void> {
+    const current = reads;
+    const page = await rest.sessions({ ...query, page_size: NEXT_PAGE, before_id: last });
+    if (reads !== current) return;
+    list.value = withPage(list.value, page.items);
+    hasMore.value = page.has_more;
+  }
+
+  return {
+    list,
+    hasMore,
+    /** Reads the first page again. `meanwhile` returns the events that arrived during the request. */
+    async read(meanwhile: () => EventFrame[] = () => []): Promise<void> {
+      const current = ++reads;
+      next = undefined;
+      const page = await rest.sessions({ ...query, page_size: FIRST_PAGE });
+      if (reads !== current) return;
+      list.value = listAnew(list.value, page.items, meanwhile());
+      hasMore.value = page.has_more;
+    },
+    /** Adds the page after the last listed session; concurrent calls share it. */
+    async readMore(): Promise<void> {
+      const last = lastOfPages(list.value);
+      if (!last || !hasMore.value) return;
+      const reading = next ?? readNext(last.id);
+      next = reading;
+      try {
+        await reading;
+      } finally {
+        if (next === reading) next = undefined;
+      }
+    },
+    /** Removes sessions without waiting for their events. */
+    drop(ids: ReadonlySet<string>): void {
+      list.value = withoutSessions(list.value, ids);
+    },
+  };
+}
