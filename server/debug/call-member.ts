@@ -53,10 +53,6 @@ function coded(error: unknown): unknown {
   return name === undefined ? error : new ServiceError(name, errorMessage(error), { cause: error });
 }
 
-/** Own members of object literals only: `Object.hasOwn` keeps `constructor` and the like out. */
-const own = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined;
-
 /** The values of a request: an array has one for each parameter, any other value is the only one. */
 function argumentsOf(given: unknown, params: readonly Param[]): unknown[] {
   const values: unknown[] = Array.isArray(given) ? given : given === undefined ? [] : [given];
@@ -82,35 +78,36 @@ async function inTime<T>(work: Promise<T>, clock: Pick<Clock, 'setTimeout'>): Pr
   }
 }
 
+/** Throws `validation.failed` for a service that the scope does not list. */
+function listedService({ scope, list, services }: CallScope, elsewhere: readonly AnyAllowList[], name: string) {
+  const listed = Object.hasOwn(list, name) ? list[name] : undefined;
+  const service: unknown = listed && Reflect.get(services, name);
+  if (listed && typeof service === 'object' && service !== null) return { service, members: listed.members };
+  const isKnown = elsewhere.some((other) => Object.hasOwn(other, name));
+  throw refused(isKnown ? `service not available in ${scope} scope: ${name}` : `unknown service: ${name}`);
+}
+
 /**
  * Calls a method or reads a property that the list of the scope names. `elsewhere` are the lists of the other scopes.
  * Throws `validation.failed` for names and arguments, `internal.error` after the deadline or for a result that cannot be
  * sent, and the errors of the member.
  */
 export async function callMember(
-  { scope, list, services }: CallScope,
+  scope: CallScope,
   elsewhere: readonly AnyAllowList[],
-  { service, method }: MemberName,
+  { service: name, method }: MemberName,
   given: unknown,
   clock: Pick<Clock, 'setTimeout'>,
 ): Promise<unknown> {
-  const listed = Object.hasOwn(list, service) ? list[service] : undefined;
-  if (!listed) {
-    const isKnown = elsewhere.some((other) => Object.hasOwn(other, service));
-    throw refused(isKnown ? `service not available in ${scope} scope: ${service}` : `unknown service: ${service}`);
-  }
-  const target = own(services, service);
-  const params = Object.hasOwn(listed.members, method) ? listed.members[method] : undefined;
-  if (!params || typeof target !== 'object' || target === null || !Object.hasOwn(target, method)) {
-    throw refused(`method not found: ${service}.${method}`);
-  }
+  const { service, members } = listedService(scope, elsewhere, name);
+  // Own members only: a prototype has `constructor` and the like.
+  const params = Object.hasOwn(members, method) && Object.hasOwn(service, method) ? members[method] : undefined;
+  if (!params) throw refused(`method not found: ${name}.${method}`);
+  const positional = params === PROPERTY ? [] : params;
   async function run(): Promise<unknown> {
-    const member: unknown = Reflect.get(target as object, method);
-    const result: unknown =
-      typeof member === 'function'
-        ? await Reflect.apply(member, target, params === PROPERTY ? [] : argumentsOf(given, params ?? []))
-        : member;
-    return jsonResult(result);
+    const member: unknown = Reflect.get(service, method);
+    if (typeof member !== 'function') return jsonResult(member);
+    return jsonResult(await Reflect.apply(member, service, argumentsOf(given, positional)));
   }
   try {
     return await inTime(run(), clock);

@@ -6,10 +6,21 @@ import { readContext } from '#server/journal/projections/context.ts';
 import { LOCAL_RUNTIME } from '#server/runtime/local.ts';
 import type { LiveSession } from '#server/sessions/live/session.ts';
 import type { AgentBinding, Association, Channel, RuntimeInfo } from '#schema/rest/debug.ts';
-import { agentList, appList, sessionList, type AgentScope, type AppServices, type SessionScope } from './allow-lists.ts';
+import {
+  agentList,
+  appList,
+  sessionList,
+  type AgentScope,
+  type AppServices,
+  type SessionScope,
+} from './allow-lists.ts';
 import { callMember, type MemberName } from './call-member.ts';
 import { PROPERTY, type AnyAllowList } from './listed.ts';
-import { createWorkspaceSnapshots, type WorkspaceSnapshots, type WorkspaceSnapshotsDeps } from './workspace-snapshots.ts';
+import {
+  createWorkspaceSnapshots,
+  type WorkspaceSnapshots,
+  type WorkspaceSnapshotsDeps,
+} from './workspace-snapshots.ts';
 
 export interface Debug {
   /** The members that can be called, by service name. */

@@ -5,8 +5,8 @@ import { MAX_JSON_LEVELS } from '#server/text/json.ts';
 
 /** Bytes of the JSON text at most. */
 export const MAX_RESULT_BYTES = 8 * 1024 * 1024;
-/** Members after which a walk can be interrupted. */
-const PAUSE_MEMBERS = 256;
+/** Values after which a walk can be interrupted. */
+const PAUSE_VALUES = 1024;
 
 /** Thrown within this file, where a value is met that cannot be sent. */
 class NotJson extends Error {
@@ -15,6 +15,8 @@ class NotJson extends Error {
 
 interface Walk {
   bytesLeft: number;
+  /** Number of values so far. */
+  values: number;
   /** The containers around the present value. */
   readonly above: Set<object>;
 }
@@ -31,22 +33,50 @@ function text(value: string, walk: Walk): string {
   return value;
 }
 
-const dateText = (date: Date) => (Number.isNaN(date.getTime()) ? null : date.toISOString());
-
 const isPlain = (value: object) => {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || prototype === Object.prototype;
 };
+
+const isContainer = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !(value instanceof Date);
+
+/** A value that holds no others; undefined stays undefined. */
+function leaf(value: unknown, walk: Walk): unknown {
+  if (value instanceof Date) return leaf(value.toJSON(), walk);
+  switch (typeof value) {
+    case 'string':
+      return text(value, walk);
+    case 'bigint':
+      return text(value.toString(), walk);
+    case 'number':
+    case 'boolean':
+    case 'object': {
+      // Null, and numbers that are none.
+      const shown = typeof value === 'number' && !Number.isFinite(value) ? null : value;
+      spend(walk, String(shown).length);
+      return shown;
+    }
+    case 'undefined':
+      return undefined;
+    default:
+      throw new NotJson(`a ${typeof value}`);
+  }
+}
+
+function pauses(walk: Walk): boolean {
+  walk.values += 1;
+  return walk.values % PAUSE_VALUES === 0;
+}
 
 type Copy = Generator<undefined, unknown, undefined>;
 
 function* items(values: Iterable<unknown>, walk: Walk): Copy {
   const copy: unknown[] = [];
   for (const value of values) {
-    if (copy.length % PAUSE_MEMBERS === 0) yield;
+    if (pauses(walk)) yield;
     if (copy.length > 0) spend(walk, 1);
-    if (value === undefined) spend(walk, 4);
-    copy.push((yield* copyOf(value, walk)) ?? null);
+    copy.push(isContainer(value) ? yield* container(value, walk) : leaf(value ?? null, walk));
   }
   return copy;
 }
@@ -54,11 +84,12 @@ function* items(values: Iterable<unknown>, walk: Walk): Copy {
 function* members(value: object, walk: Walk): Copy {
   const copy: [string, unknown][] = [];
   for (const key of Object.keys(value)) {
-    if (copy.length % PAUSE_MEMBERS === 0) yield;
+    if (pauses(walk)) yield;
     const member: unknown = Reflect.get(value, key);
     if (member === undefined) continue;
     spend(walk, copy.length > 0 ? 2 : 1);
-    copy.push([text(key, walk), yield* copyOf(member, walk)]);
+    const name = text(key, walk);
+    copy.push([name, isContainer(member) ? yield* container(member, walk) : leaf(member, walk)]);
   }
   // Own members, also of the name `__proto__`.
   return Object.fromEntries(copy);
@@ -77,31 +108,6 @@ function* container(value: object, walk: Walk): Copy {
   return copy;
 }
 
-function* copyOf(value: unknown, walk: Walk): Copy {
-  switch (typeof value) {
-    case 'string':
-      return text(value, walk);
-    case 'bigint':
-      return text(value.toString(), walk);
-    case 'number':
-    case 'boolean':
-      spend(walk, JSON.stringify(value).length);
-      return Number.isNaN(value) || value === Infinity || value === -Infinity ? null : value;
-    case 'undefined':
-      return undefined;
-    case 'object':
-      if (value instanceof Date) {
-        const shown = dateText(value);
-        return shown === null ? shown : text(shown, walk);
-      }
-      if (value !== null) return yield* container(value, walk);
-      spend(walk, 4);
-      return null;
-    default:
-      throw new NotJson(`a ${typeof value}`);
-  }
-}
-
 /**
  * Copies a result: a Map (as its entries) and a Set become arrays, a Date its ISO text, a bigint its digits, undefined
  * null. Does not block the event loop. Throws `internal.error` for functions, cycles, instances of other classes (such
@@ -109,11 +115,13 @@ function* copyOf(value: unknown, walk: Walk): Copy {
  */
 export async function jsonResult(value: unknown): Promise<unknown> {
   const slice = createTimeSlice();
-  const copy = copyOf(value, { bytesLeft: MAX_RESULT_BYTES, above: new Set() });
+  const walk: Walk = { bytesLeft: MAX_RESULT_BYTES, values: 0, above: new Set() };
   try {
+    if (!isContainer(value)) return leaf(value, walk) ?? null;
+    const copy = container(value, walk);
     for (;;) {
       const step = copy.next();
-      if (step.done) return step.value ?? null;
+      if (step.done) return step.value;
       if (slice.due()) await slice.rest();
     }
   } catch (error) {
