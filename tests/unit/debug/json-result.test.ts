@@ -82,8 +82,8 @@ describe('limits of a result', () => {
   });
 
   it('end the walk of a value that would never end', async () => {
-    // Each level refers to the next one twice: 2 ** 100 values in 100 objects.
-    let doubling: unknown = 1;
+    // Each level refers to the next one twice: 2 ** 100 texts in 100 objects.
+    let doubling: unknown = 'a'.repeat(1000);
     for (let level = 0; level < 100; level += 1) doubling = [doubling, doubling];
     await expect(jsonResult(doubling)).rejects.toMatchObject(refusal);
   });
