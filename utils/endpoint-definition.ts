@@ -27,7 +27,7 @@ export interface Description {
   failureStatuses?: FailureStatuses;
   /** Bytes of the JSON body at most. */
   bodyLimit?: number;
-  /** False: no body counts as `{}`. */
+  /** False: no body counts as `{}`; with `bodyLast` it is undefined. */
   bodyRequired?: boolean;
   /** Whether "the body is an object" is checked after `load`, too. */
   bodyLast?: true;

@@ -122,7 +122,7 @@ async function prepare<
   let rawBody: unknown;
   if (definition.body) {
     rawBody = await readJsonBody(event, { maxBytes: bodyLimit, idleMs: app.options.httpLimits.bodyIdleMs });
-    if (rawBody === undefined && !bodyRequired) rawBody = {};
+    if (rawBody === undefined && !bodyRequired && !definition.bodyLast) rawBody = {};
   }
   const params = parse(paramsSchema, definition.params ? rawParams : undefined);
   if (definition.body && !definition.bodyLast) parse(anyObject, rawBody);

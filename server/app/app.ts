@@ -8,6 +8,7 @@ import { isLoopbackBind } from '#server/auth/hosts.ts';
 import type { Policies } from '#server/auth/policies.ts';
 import { createRevocation } from '#server/auth/revocation.ts';
 import type { Config } from '#server/config/config.ts';
+import { createDebug, type Debug } from '#server/debug/debug.ts';
 import { createGateway } from '#server/events/gateway.ts';
 import type { Connections } from '#server/events/peer.ts';
 import { createFileSearch, type FileSearch } from '#server/file-search/file-search.ts';
@@ -84,6 +85,7 @@ export interface App {
   readonly search: Search;
   readonly runtime: Runtime;
   readonly projects: Projects;
+  readonly debug: Debug;
   /** Functions that import the modules of prompts and of reads of sessions before their first use. */
   readonly preload: readonly (() => Promise<unknown>)[];
   meta(): Meta;
@@ -129,6 +131,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const startedAt = Date.now();
   const bind: BindOptions = {
     loopback: isLoopbackBind(options.host),
+    bypassAuth: options.bypassAuth,
     debugEndpoints: options.debugEndpoints,
     allowRemoteShutdown: options.allowRemoteShutdown,
     allowRemoteTerminals: options.allowRemoteTerminals,
@@ -292,6 +295,14 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   opened.add(bus);
   opened.add(sessions);
 
+  const debug = createDebug({
+    services: { additionalDirs, connections: gateway, models, projects, sessions, trust, uploads, workspaces },
+    agentServices: async () => (await loadServices()).services,
+    mcpConfig,
+    serverId,
+    clock,
+  });
+
   const meta = createMeta({
     serverId,
     startedAt,
@@ -329,6 +340,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     fileSearch,
     search,
     runtime,
+    debug,
     preload: [sessions.preload, async () => (await loadServices()).loadModelClient()],
     meta,
     token: async () => (options.bypassAuth ? undefined : token.current()),

@@ -67,6 +67,8 @@ export interface AppOptions {
  */
 export interface BindOptions {
   loopback: boolean;
+  /** Whether requests need no token. */
+  bypassAuth: boolean;
   debugEndpoints: boolean;
   allowRemoteShutdown: boolean;
   allowRemoteTerminals: boolean;

@@ -136,6 +136,8 @@ export interface Sessions extends ConversationActions, ArchiveActions, BatchActi
   export: ExportSession;
   /** Returns the present row of a session that is loaded in this process. */
   liveRow(id: string): SessionHeader | undefined;
+  /** Returns the workspace ids of the sessions that are loaded in this process. */
+  liveWorkspaceIds(): string[];
   /** Like `liveRow`, with the length of the session's journal in bytes. */
   liveJournal(id: string): { header: SessionHeader; length: number } | undefined;
   /**
@@ -345,6 +347,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     children,
     export: createSessionExport({ home, version, live, index, clock }),
     liveRow: (id) => live.get(id)?.row(),
+    liveWorkspaceIds: () => [...new Set(live.all().map((session) => session.loaded.workspaceId))],
     liveJournal(id) {
       const session = live.get(id);
       return session && { header: session.row(), length: session.log.length };

@@ -138,7 +138,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       readInstructions: () => Promise.resolve({ text: '', paths: [], warnings: [] }),
       repositoryOf: () => Promise.resolve(undefined),
       nestedInstructions: () => Promise.resolve([]),
-      lookAtProfiles: () => Promise.resolve({ profiles: builtinProfiles, warnings: [] }),
+      lookAtProfiles: () => Promise.resolve({ profiles: builtinProfiles, sources: [], warnings: [] }),
       renderPrompt: () => Promise.resolve('You help.'),
       toolSettings: () => undefined,
       toolPolicy: (names) => ({ active: new Set(names), ineffective: [] }),

@@ -26,8 +26,19 @@ export interface Profile {
 /** Profiles by name, in listing order. */
 export type Profiles = ReadonlyMap<string, Profile>;
 
+/** A folder of agent files, or the built-in profiles (`builtin`). */
+export interface ProfileSource {
+  id: string;
+  /** Among profiles with one name the highest priority wins. */
+  priority: number;
+  /** Names of its profiles, also of those that another source replaces. */
+  profiles: readonly string[];
+}
+
 export interface Catalog {
   profiles: Profiles;
+  /** Only sources that have profiles. */
+  sources: readonly ProfileSource[];
   /** One for each broken or ignored file: the same object while the file is unchanged. */
   warnings: readonly SessionWarning[];
 }

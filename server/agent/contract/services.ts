@@ -39,14 +39,14 @@ export interface AgentServices {
   withStoredMedia: StoredMediaReader['resolve'];
   /** Context limit of the configured default model. */
   defaultLimit(): number | undefined;
-  readInstructions(place: SessionLocation): Promise<Instructions>;
+  readInstructions(place: Pick<SessionLocation, 'cwd'>): Promise<Instructions>;
   repositoryOf: Projects['repositoryOf'];
   /** Instruction files that apply to the directories a call touched, without those in `known`. */
   nestedInstructions(touched: Touched, known: ReadonlySet<string>): Promise<string[]>;
   /** The profiles that are available to agents in this directory. */
   profiles(place: SessionLocation): Profiles;
   /** Checks the agent files that apply to the directory, unless that was done recently. Never rejects. */
-  lookAtProfiles(place: SessionLocation): Promise<Catalog>;
+  lookAtProfiles(place: Pick<SessionLocation, 'cwd'>): Promise<Catalog>;
   /** Renders the system prompt of an agent with this profile. */
   renderPrompt(
     place: SessionLocation,

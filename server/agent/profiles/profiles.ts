@@ -22,7 +22,7 @@ import {
   type FolderFiles,
   type SeenFile,
 } from './agent-folders.ts';
-import type { Profile, Catalog } from '../contract/profile.ts';
+import type { Catalog, Profile, ProfileSource } from '../contract/profile.ts';
 
 /** How many broken files are logged per check. */
 const MAX_LOGGED = 5;
@@ -30,7 +30,7 @@ const MAX_LOGGED = 5;
 const MAX_KEPT = 200;
 
 /** Among profiles with one name the highest priority wins; built-in ones have the lowest. */
-const PRIORITY = { added: 5, user: 10, extra: 20, workspace: 30 } as const;
+const PRIORITY = { builtin: 0, added: 5, user: 10, extra: 20, workspace: 30 } as const;
 
 export interface AgentProfiles {
   /** Checks the files, unless that was done within `maxAgeMs`. Never rejects. */
@@ -77,7 +77,12 @@ interface Kept {
   template: string | undefined;
 }
 
-const builtin: Catalog = { profiles: builtinProfiles, warnings: [] };
+const builtinSource: ProfileSource = {
+  id: 'builtin',
+  priority: PRIORITY.builtin,
+  profiles: [...builtinProfiles.keys()],
+};
+const builtin: Catalog = { profiles: builtinProfiles, sources: [builtinSource], warnings: [] };
 
 /** Creates the catalogs; reads no file yet. */
 export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
@@ -159,14 +164,14 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
       ...sources.map(async (source) => ({ source, files: await findAgentFiles(source, files) })),
     ]);
     const read = new Map<string, Read>();
-    const agents: { file: AgentFile; priority: number }[] = [];
+    const agents: { file: AgentFile; source: Source }[] = [];
     for (const { source, files: there } of found) {
       for (const seen of there) {
         // Two sources may name the same folder.
         if (read.has(seen.path)) continue;
         const one = await judged(await readOnce(seen, source, entry.read), source, cwd);
         read.set(seen.path, one);
-        if ('file' in one && !one.ignored) agents.push({ file: one.file, priority: source.priority });
+        if ('file' in one && !one.ignored) agents.push({ file: one.file, source });
       }
     }
     const before = [...entry.read.values()];
@@ -177,7 +182,7 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
     const profiles = new Map(builtinProfiles);
     if (template !== undefined) profiles.set(mainProfile.name, { ...mainProfile, template });
     // Later entries replace earlier ones, so the first of equal priority is applied last.
-    for (const { file } of agents.toReversed().toSorted((one, other) => one.priority - other.priority)) {
+    for (const { file } of agents.toReversed().toSorted((one, other) => one.source.priority - other.source.priority)) {
       profiles.set(file.name, profileOf(file, profiles.get(file.name)));
     }
     const warnings = [...read.values()].flatMap((one) => ('warning' in one ? one.warning : (one.ignored ?? [])));
@@ -185,7 +190,7 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
     for (const { message } of fresh.slice(0, MAX_LOGGED)) log.warn('an agent file was left out', { reason: message });
     entry.read = read;
     entry.template = template;
-    entry.seen = { profiles, warnings };
+    entry.seen = { profiles, sources: [builtinSource, ...profileSources(agents)], warnings };
   }
 
   async function lookAgain(cwd: string, entry: Kept): Promise<Catalog> {
@@ -222,6 +227,14 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
       return { user: [userFolder()], named: (await sourcesOf(cwd)).map(({ path }) => path) };
     },
   };
+}
+
+function profileSources(agents: readonly { file: AgentFile; source: Source }[]): ProfileSource[] {
+  return [...new Set(agents.map(({ source }) => source))].map((source) => ({
+    id: source.path,
+    priority: source.priority,
+    profiles: agents.flatMap((agent) => (agent.source === source ? agent.file.name : [])),
+  }));
 }
 
 const broken = (path: string, reason: string): SessionWarning => ({

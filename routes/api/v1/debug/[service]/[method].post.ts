@@ -1,0 +1,3 @@
+import { appCall, defineDebugCallEndpoint } from '#utils/debug-endpoint.ts';
+
+export default defineDebugCallEndpoint('post', appCall);

@@ -1,0 +1,3 @@
+import { sessionCall, defineDebugCallEndpoint } from '#utils/debug-endpoint.ts';
+
+export default defineDebugCallEndpoint('post', sessionCall);

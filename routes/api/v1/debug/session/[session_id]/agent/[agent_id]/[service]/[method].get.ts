@@ -1,0 +1,3 @@
+import { agentCall, defineDebugCallEndpoint } from '#utils/debug-endpoint.ts';
+
+export default defineDebugCallEndpoint('get', agentCall);
