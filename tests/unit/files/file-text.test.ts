@@ -1,6 +1,6 @@
 /** Detection of text and its encoding, and the ends of characters. */
 import { describe, expect, it } from 'vitest';
-import { characterEnd, fileEncoding, LEGACY_SAMPLE_BYTES, toUtf8 } from '#server/files/file-text.ts';
+import { characterEnd, decodeUtf8, fileEncoding, LEGACY_SAMPLE_BYTES, toUtf8 } from '#server/files/file-text.ts';
 
 const bytes = (...values: number[]) => Uint8Array.from(values);
 const text = (content: string, encoding: BufferEncoding = 'utf8') => Buffer.from(content, encoding);
@@ -71,6 +71,31 @@ describe('toUtf8', () => {
     const content = `\uFEFFx${'\u{1F600}'.repeat(200_000)}`;
     const utf8 = await toUtf8(Buffer.from(content, 'utf16le'), 'utf-16le');
     expect(utf8.equals(Buffer.from(content.slice(1)))).toBe(true);
+  });
+
+  it('replaces a character that the end cuts off', async () => {
+    expect((await toUtf8(Buffer.from('ab', 'utf16le').subarray(0, 3), 'utf-16le')).toString()).toBe('a\uFFFD');
+    expect((await toUtf8(bytes(0x61, 0x82), 'shift_jis')).toString()).toBe('a\uFFFD');
+  });
+});
+
+describe('decodeUtf8', () => {
+  const decode = async (content: Uint8Array) => {
+    const chunks: string[] = [];
+    for await (const chunk of decodeUtf8(content)) chunks.push(chunk);
+    return chunks;
+  };
+
+  it('keeps the byte order mark, and characters that cross chunk boundaries whole', async () => {
+    const content = `\uFEFFx${'\u{1F600}'.repeat(200_000)}`;
+    const chunks = await decode(text(content));
+    expect(chunks.join('') === content).toBe(true);
+    expect(chunks.length).toBeGreaterThan(3);
+  });
+
+  it('replaces invalid sequences, also one that the end cuts off', async () => {
+    expect((await decode(bytes(0x61, 0xff, 0x62, 0xe4, 0xb8))).join('')).toBe('a\uFFFDb\uFFFD');
+    expect((await decode(bytes())).join('')).toBe('');
   });
 });
 
