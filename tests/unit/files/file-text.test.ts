@@ -22,6 +22,20 @@ describe('fileEncoding', () => {
     ['30 % control characters', Buffer.concat([repeated(97, 70), repeated(1, 30)]), 'utf-8'],
     ['more of them', Buffer.concat([repeated(97, 69), repeated(127, 31)]), 'binary'],
     ['C1 control characters', text('a\u0080\u0081'), 'binary'],
+    ['the last C1 control characters', text('a\u009F\u009F'), 'binary'],
+    ['characters after them', text('a\u00A0\u00A0'), 'utf-8'],
+    ['control characters and Latin-1', Buffer.concat([repeated(0xe4, 60), repeated(1, 40)]), 'binary'],
+    ['one control character and Latin-1', Buffer.concat([repeated(0xe4, 60), repeated(1, 1)]), 'binary'],
+    ['the first byte of a mark', bytes(0xff, 0x41), 'windows-1252'],
+    ['the second byte of a mark', bytes(0x41, 0xfe), 'windows-1252'],
+    ['the bytes of a mark as a part', bytes(0x41, 0xff, 0xfe), 'windows-1252'],
+    ['two zeros', text('ab', 'utf16le'), 'utf-16le'],
+    ['a zero of each kind', bytes(97, 0, 0, 97), 'binary'],
+    [
+      'a character cut at the end of a file of the length of the sample',
+      text(`${'a'.repeat(4094)}中`).subarray(0, 4096),
+      'windows-1252',
+    ],
     ['tabs and line ends', text('\t\r\n\t\r\n'), 'utf-8'],
     ['a character cut at the end of the sample', text('中'.repeat(1366)), 'utf-8'],
     ['a character cut at the end of the file', text('中文').subarray(0, 5), 'windows-1252'],
@@ -116,6 +130,10 @@ describe('characterEnd', () => {
   it('skips at most the bytes of one character if they are not UTF-8', () => {
     expect(characterEnd(bytes(0x80, 0x80, 0x80, 0x80), 2)).toBe(2);
     expect(characterEnd(bytes(0xe4, 0x61), 1)).toBe(1);
+    expect(characterEnd(bytes(0xf0, 0x80, 0x80, 0x80, 0x80), 4)).toBe(4);
+    expect(characterEnd(bytes(0xe0, 0x80, 0x80), 1)).toBe(3);
+    expect(characterEnd(bytes(0xc0, 0x80), 1)).toBe(2);
+    expect(characterEnd(bytes(0x80, 0x80, 0x80), 1)).toBe(1);
     expect(characterEnd(bytes(0xe4, 0x80, 0x61), 1)).toBe(2);
     expect(characterEnd(bytes(0x61, 0x80, 0x80), 1)).toBe(1);
   });

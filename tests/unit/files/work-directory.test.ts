@@ -65,7 +65,8 @@ describe('relativePath on Windows', () => {
       ['\\\\server\\share\\x', 'rejected (absolute)'],
       ['a\\..', 'rejected (dotdot segment)'],
     ]) {
-      expect(() => onWindows(path ?? '')).toThrow(`path "${path}" ${why}`);
+      const expected = { name: 'fs.path_escapes_session', message: `path "${path}" ${why}` };
+      expect(() => onWindows(path ?? '')).toThrow(expect.objectContaining(expected));
     }
   });
 });
