@@ -11,13 +11,7 @@ export const FOLDERS = {
     'unit/http/**',
     'api/{callers,connection-limits,documents,files-download,plain-routes,request-handler,send-file,server,streams,upgrade,uploads,websocket}.test.ts',
   ],
-  'server/files': [
-    'unit/{files,project-files}/**',
-    'unit/file-search/ignore-agreement.test.ts',
-    'unit/builtin-tools/files.test.ts',
-    'unit/workspace-files/{directory-reader,hostile-paths}.test.ts',
-    'api/{files-list,media}.test.ts',
-  ],
+  'server/files': ['unit/files/**', 'unit/builtin-tools/files.test.ts'],
   'server/permissions': ['unit/permissions/**', 'api/{permissions,permissions-config}.test.ts'],
   'server/journal': [
     'unit/journal/**',

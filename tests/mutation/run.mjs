@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Mutation tests: npm run mutate -- [--sample <percent>] [folder or file …]. Prints the surviving mutants; the full
-// reports are in `coverage/mutation/`.
+// Mutation tests: npm run mutate -- [--sample <percent>] [--concurrency <processes>] [folder or file …]. Prints the
+// surviving mutants; the full reports are in `coverage/mutation/`.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,7 +35,11 @@ function mutatedParts(path, percent) {
   });
 }
 
-const { values, positionals } = parseArgs({ options: { sample: { type: 'string' } }, allowPositionals: true });
+const { values, positionals } = parseArgs({
+  options: { sample: { type: 'string' }, concurrency: { type: 'string' } },
+  allowPositionals: true,
+});
+if (values.concurrency !== undefined) args.push('--concurrency', values.concurrency);
 const wanted = positionals.length > 0 ? positionals : Object.keys(FOLDERS);
 let status = 0;
 for (const path of wanted) {

@@ -18,6 +18,25 @@ import { openIndex, sessionRow } from '../sessions/index/index-fixtures.ts';
 
 const inode = async (path: string) => (await stat(path)).ino;
 
+describe('an atomic write', () => {
+  it('creates a file that only its owner may read, or one of the given mode', async () => {
+    const home = await temporaryHome();
+    await writeFileAtomic(join(home, 'private'), 'text');
+    await writeFileAtomic(join(home, 'program'), Buffer.from('text'), 0o755);
+    const modes = await Promise.all(['private', 'program'].map(async (name) => (await stat(join(home, name))).mode));
+    expect(modes.map((mode) => mode & 0o777)).toEqual([0o600, 0o755 & ~process.umask()]);
+    expect(await readFile(join(home, 'program'), 'utf8')).toBe('text');
+  });
+
+  it('that fails leaves the old file and no other', async () => {
+    const home = await temporaryHome();
+    await mkdir(join(home, 'folder'));
+    await expect(writeFileAtomic(join(home, 'folder'), 'text')).rejects.toThrow();
+    expect(await readdir(home)).toEqual(['folder']);
+    await expect(writeFileAtomic(join(home, 'none/file'), 'text')).rejects.toThrow('ENOENT');
+  });
+});
+
 describe('durable writes', () => {
   it('sync the directory after the rename; a cache does not', async () => {
     const home = await temporaryHome();
@@ -41,8 +60,8 @@ describe('durable writes', () => {
   it('fail if their base was removed', async () => {
     const home = await temporaryHome();
     const gone = join(home, 'gone');
-    const making = [makeDurableDirectory(gone, join(gone, 'a')), fileDriver({ base: gone }).setItem?.('x', '1', {})];
-    for (const each of making) await expect(each).rejects.toThrow('ENOENT');
+    await expect(makeDurableDirectory(gone, join(gone, 'a'))).rejects.toThrow('ENOENT');
+    await expect(fileDriver({ base: gone }).setItem?.('x', '1', {})).rejects.toThrow('ENOENT');
     expect(await readdir(home)).toEqual([]);
   });
 
@@ -105,6 +124,23 @@ describe('writing through links', () => {
     await chmod(join(home, 'open'), 0o666);
     await writeThroughLinks(join(home, 'open'), 'new');
     expect((await stat(join(home, 'open'))).mode & 0o777).toBe(0o666);
+  });
+
+  it('fails where the target cannot be read or is a folder, and leaves nothing behind', async () => {
+    const home = await temporaryHome();
+    await writeFile(join(home, 'file'), '');
+    await mkdir(join(home, 'folder'));
+    await symlink('folder', join(home, 'link'));
+    await expect(writeThroughLinks(join(home, 'file/below'), 'new')).rejects.toThrow('ENOTDIR');
+    await expect(writeThroughLinks(join(home, 'link'), 'new')).rejects.toThrow();
+    expect((await readdir(home)).toSorted()).toEqual(['file', 'folder', 'link']);
+  });
+
+  it('follows as many links as the system, and no more', async () => {
+    const home = await temporaryHome();
+    for (let at = 0; at <= 40; at++) await symlink(`link${at + 1}`, join(home, `link${at}`));
+    expect(await followLinks(join(home, 'link1'))).toBe(join(home, 'link41'));
+    await expect(followLinks(join(home, 'link0'))).rejects.toThrow('too many links');
   });
 
   it('rejects a loop of links', async () => {

@@ -9,6 +9,7 @@ describe('entryGlobs', () => {
     ['src', ['src', 'x/src'], ['src/a', 'srcs']],
     ['src/*', ['src/a'], ['src', 'src/a/b', 'x/src/a']],
     ['/a', ['a'], ['x/a']],
+    ['//a', ['a'], ['x/a']],
     ['src/**', ['src/a', 'src/a/b'], ['src']],
     ['**/b/*.c', ['b/x.c', 'a/b/x.c'], ['a/b/d/x.c']],
     ['a/**/z', ['a/z', 'a/b/c/z'], ['b/a/z']],
@@ -22,8 +23,16 @@ describe('entryGlobs', () => {
     for (const path of others) expect([path, globs(pattern)?.matches(path, false)]).toEqual([path, false]);
   });
 
+  it('needs one of several patterns', () => {
+    expect(globs('a', 'x/b')?.matches('a', false)).toBe(true);
+    expect(globs('a', 'x/b')?.matches('c', false)).toBe(false);
+    expect(globs('y/a', 'x/b')?.reachBelow('x')).toBe(true);
+    expect(globs('y/a', 'x/b')?.reachBelow('z')).toBe(false);
+  });
+
   it('matches only directories with a final slash', () => {
     expect(globs('build/')?.matches('x/build', true)).toBe(true);
+    expect(globs('build//')?.matches('x/build', true)).toBe(true);
     expect(globs('build/')?.matches('build', false)).toBe(false);
     expect(globs('x/build/')?.matches('x/build', true)).toBe(true);
   });

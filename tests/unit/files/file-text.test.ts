@@ -1,6 +1,6 @@
 /** Detection of text and its encoding, and the ends of characters. */
 import { describe, expect, it } from 'vitest';
-import { characterEnd, fileEncoding, LEGACY_SAMPLE_BYTES, toUtf8 } from '#server/files/file-text.ts';
+import { characterEnd, decodeUtf8, fileEncoding, LEGACY_SAMPLE_BYTES, toUtf8 } from '#server/files/file-text.ts';
 
 const bytes = (...values: number[]) => Uint8Array.from(values);
 const text = (content: string, encoding: BufferEncoding = 'utf8') => Buffer.from(content, encoding);
@@ -22,6 +22,20 @@ describe('fileEncoding', () => {
     ['30 % control characters', Buffer.concat([repeated(97, 70), repeated(1, 30)]), 'utf-8'],
     ['more of them', Buffer.concat([repeated(97, 69), repeated(127, 31)]), 'binary'],
     ['C1 control characters', text('a\u0080\u0081'), 'binary'],
+    ['the last C1 control characters', text('a\u009F\u009F'), 'binary'],
+    ['characters after them', text('a\u00A0\u00A0'), 'utf-8'],
+    ['control characters and Latin-1', Buffer.concat([repeated(0xe4, 60), repeated(1, 40)]), 'binary'],
+    ['one control character and Latin-1', Buffer.concat([repeated(0xe4, 60), repeated(1, 1)]), 'binary'],
+    ['the first byte of a mark', bytes(0xff, 0x41), 'windows-1252'],
+    ['the second byte of a mark', bytes(0x41, 0xfe), 'windows-1252'],
+    ['the bytes of a mark as a part', bytes(0x41, 0xff, 0xfe), 'windows-1252'],
+    ['two zeros', text('ab', 'utf16le'), 'utf-16le'],
+    ['a zero of each kind', bytes(97, 0, 0, 97), 'binary'],
+    [
+      'a character cut at the end of a file of the length of the sample',
+      text(`${'a'.repeat(4094)}中`).subarray(0, 4096),
+      'windows-1252',
+    ],
     ['tabs and line ends', text('\t\r\n\t\r\n'), 'utf-8'],
     ['a character cut at the end of the sample', text('中'.repeat(1366)), 'utf-8'],
     ['a character cut at the end of the file', text('中文').subarray(0, 5), 'windows-1252'],
@@ -72,6 +86,31 @@ describe('toUtf8', () => {
     const utf8 = await toUtf8(Buffer.from(content, 'utf16le'), 'utf-16le');
     expect(utf8.equals(Buffer.from(content.slice(1)))).toBe(true);
   });
+
+  it('replaces a character that the end cuts off', async () => {
+    expect((await toUtf8(Buffer.from('ab', 'utf16le').subarray(0, 3), 'utf-16le')).toString()).toBe('a\uFFFD');
+    expect((await toUtf8(bytes(0x61, 0x82), 'shift_jis')).toString()).toBe('a\uFFFD');
+  });
+});
+
+describe('decodeUtf8', () => {
+  const decode = async (content: Uint8Array) => {
+    const chunks: string[] = [];
+    for await (const chunk of decodeUtf8(content)) chunks.push(chunk);
+    return chunks;
+  };
+
+  it('keeps the byte order mark, and characters that cross chunk boundaries whole', async () => {
+    const content = `\uFEFFx${'\u{1F600}'.repeat(200_000)}`;
+    const chunks = await decode(text(content));
+    expect(chunks.join('') === content).toBe(true);
+    expect(chunks.length).toBeGreaterThan(3);
+  });
+
+  it('replaces invalid sequences, also one that the end cuts off', async () => {
+    expect((await decode(bytes(0x61, 0xff, 0x62, 0xe4, 0xb8))).join('')).toBe('a\uFFFDb\uFFFD');
+    expect((await decode(bytes())).join('')).toBe('');
+  });
 });
 
 describe('characterEnd', () => {
@@ -91,6 +130,10 @@ describe('characterEnd', () => {
   it('skips at most the bytes of one character if they are not UTF-8', () => {
     expect(characterEnd(bytes(0x80, 0x80, 0x80, 0x80), 2)).toBe(2);
     expect(characterEnd(bytes(0xe4, 0x61), 1)).toBe(1);
+    expect(characterEnd(bytes(0xf0, 0x80, 0x80, 0x80, 0x80), 4)).toBe(4);
+    expect(characterEnd(bytes(0xe0, 0x80, 0x80), 1)).toBe(3);
+    expect(characterEnd(bytes(0xc0, 0x80), 1)).toBe(2);
+    expect(characterEnd(bytes(0x80, 0x80, 0x80), 1)).toBe(1);
     expect(characterEnd(bytes(0xe4, 0x80, 0x61), 1)).toBe(2);
     expect(characterEnd(bytes(0x61, 0x80, 0x80), 1)).toBe(1);
   });

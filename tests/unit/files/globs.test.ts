@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { escapeGlob, pathGlob, textGlob, unescapeGlob } from '#server/files/globs.ts';
+import { escapeGlob, globFault, nameGlob, pathGlob, textGlob, unescapeGlob } from '#server/files/globs.ts';
 import { parsePattern } from '#server/config/permission-pattern.ts';
 
 describe('text globs', () => {
@@ -31,6 +31,9 @@ describe('text globs', () => {
     ['\\*', 'x', false],
     ['\\{a,b}', '{a,b}', true],
     ['x\\', 'x\\', true],
+    ['{a\\},b}', 'a}', true],
+    ['{a\\,b}', '{a,b}', true],
+    ['[^x]', '\n', true],
     ['Git', 'git', false],
   ])('%j on %j: %s', (pattern, text, expected) => {
     expect(textGlob(pattern)(text)).toBe(expected);
@@ -52,7 +55,27 @@ describe('text globs', () => {
   test('rejects malformed globs', () => {
     expect(() => textGlob('[z-a]')).toThrow('out of order');
     expect(() => textGlob('{a,b}'.repeat(9))).toThrow('256');
+    expect(textGlob('{a,b}'.repeat(8))('abababab')).toBe(true);
   });
+});
+
+test('globs of names match no part of a path', () => {
+  expect(nameGlob('{*.ts,x}')('a.ts')).toBe(true);
+  expect(nameGlob('{*.ts,x}')('x')).toBe(true);
+  expect(nameGlob('{*.ts,x}')('a.js')).toBe(false);
+});
+
+test.each([
+  ['a{b,c}[d]\\{', undefined],
+  ['}a', undefined],
+  ['}{a}', undefined],
+  ['[{]', undefined],
+  ['a\\', 'nothing follows the last backslash'],
+  ['a[b', 'a bracket is never closed'],
+  ['{a{b}', 'a brace is never closed'],
+  ['}{', 'a brace is never closed'],
+])('the fault of %j is %s', (pattern, fault) => {
+  expect(globFault(pattern)).toBe(fault);
 });
 
 describe('path globs', () => {

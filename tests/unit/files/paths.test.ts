@@ -2,7 +2,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { fromWindowsForm, isInside } from '#server/files/paths.ts';
+import { directoriesDown, displayPath, fromWindowsForm, isInside } from '#server/files/paths.ts';
 import { resolveTarget } from '#server/runtime/path-policy.ts';
 import { resolveFile } from '#server/permissions/resolve-file.ts';
 import { realPath } from '#server/runtime/real-path.ts';
@@ -74,7 +74,11 @@ describe('resolving', () => {
   test('Windows forms', () => {
     expect(fromWindowsForm('/c/Users/x')).toBe('c:\\Users\\x');
     expect(fromWindowsForm('C:\\x')).toBe('C:\\x');
+    expect(fromWindowsForm('/c')).toBe('c:\\');
     expect(fromWindowsForm('/code/x')).toBe('/code/x');
+    expect(fromWindowsForm('x/c/y')).toBe('x/c/y');
+    expect(fromWindowsForm('D:/x')).toBe('D:/x');
+    expect(fromWindowsForm('ab:x')).toBe('ab:x');
     expect(() => fromWindowsForm('C:x')).toThrow('drive');
   });
 
@@ -84,6 +88,18 @@ describe('resolving', () => {
     expect(isInside('/a/..x', '/a')).toBe(true);
     expect(isInside('/a/bc', '/a/b')).toBe(false);
     expect(isInside('/a', '/a/b')).toBe(false);
+  });
+
+  test('the directories from a root down to a directory', () => {
+    expect(directoriesDown('/a', '/a/b/c')).toEqual(['/a', '/a/b', '/a/b/c']);
+    expect(directoriesDown('/a', '/a')).toEqual(['/a']);
+    expect(directoriesDown('/', '/a')).toEqual(['/', '/a']);
+    expect(directoriesDown('/elsewhere', '/a')).toEqual(['/', '/a']);
+  });
+
+  test('paths are shown relative to the directory that contains them', () => {
+    expect(displayPath('/a/b/c', '/a')).toBe('b/c');
+    expect(displayPath('/b', '/a')).toBe('/b');
   });
 });
 

@@ -25,6 +25,17 @@ it.runIf(process.platform === 'linux')('counts the bytes of files whose size is 
   await expect(readRegular('/proc/self/status', { maxBytes: 100 })).rejects.toThrow('is larger than 100 bytes');
 });
 
+it('reads to the end of a file that has grown since it was opened', async () => {
+  const text200k = '0123456789'.repeat(20_000);
+  const grow = () => writeFile(at('a'), text200k);
+  for (const maxBytes of [200_000, 199_999]) {
+    await writeFile(at('a'), '');
+    const reading = text(at('a'), { maxBytes, admit: grow });
+    if (maxBytes === 200_000) expect((await reading) === text200k).toBe(true);
+    else await expect(reading).rejects.toThrow('is larger than 199999 bytes');
+  }
+});
+
 it('refuses pipes, devices, directories and links to them without blocking', async () => {
   execFileSync('mkfifo', [at('pipe')]);
   await symlink('/dev/zero', at('endless'));
