@@ -290,6 +290,21 @@ describe('a plain handler', () => {
     }
   });
 
+  it('does not see the token of a client that sends it although none is needed', async () => {
+    const unguarded = await startServer({ bypassAuth: true, plain });
+    try {
+      const response = await fetch(`${unguarded.url}/headers`, { headers: bearer() });
+      expect(response.status).toBe(200);
+      expect((await response.text()).toLowerCase()).not.toContain('authorization');
+      const socket = new WebSocket(`${unguarded.url.replace('http', 'ws')}/socket`, { headers: bearer() });
+      const [message] = await once(socket, 'message');
+      expect(String(message)).toBe('token removed');
+      socket.terminate();
+    } finally {
+      await unguarded.close();
+    }
+  });
+
   it('fails in the shape of Nitro, or in our envelope with an error of the catalogue', async () => {
     expect(status(await send('GET', '/teapot', bearer()))).toBe(418);
     expect(lines.join()).not.toContain('stout');
