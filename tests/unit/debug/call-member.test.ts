@@ -56,13 +56,16 @@ const list: AnyAllowList = {
       fails: [param('name', z.string())],
     },
   },
+  bare: { domain: 'd', members: {} },
 };
+/** Has own members of these names, which the list does not name. */
+const bare = { toString: () => 'reached', constructor: () => 'reached' };
 const other: AnyAllowList = { agent: { domain: 'd', members: {} } };
 
 const clock = manualClock();
 const call = (name: string, given?: unknown) => {
   const [service = '', method = ''] = name.split('.');
-  return callMember({ scope: 'app', list, services: { store } }, [list, other], { service, method }, given, clock);
+  return callMember({ scope: 'app', list, services: { store, bare } }, [list, other], { service, method }, given, clock);
 };
 const invalid = (message: string) => ({ name: 'validation.failed', message });
 
@@ -99,6 +102,10 @@ describe('a member', () => {
 
   it.each([...names, 'hidden', 'missing', '_add', ''])('is not found: %s', async (name) => {
     await expect(call(`store.${name}`)).rejects.toMatchObject(invalid(`method not found: store.${name}`));
+  });
+
+  it.each(['toString', 'constructor'])('that the list does not name is not found: %s', async (name) => {
+    await expect(call(`bare.${name}`)).rejects.toMatchObject(invalid(`method not found: bare.${name}`));
   });
 
   it.each([...names, 'other', ''])('of an unknown service is not found: %s', async (name) => {
