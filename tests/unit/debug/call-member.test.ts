@@ -65,7 +65,13 @@ const other: AnyAllowList = { agent: { domain: 'd', members: {} } };
 const clock = manualClock();
 const call = (name: string, given?: unknown) => {
   const [service = '', method = ''] = name.split('.');
-  return callMember({ scope: 'app', list, services: { store, bare } }, [list, other], { service, method }, given, clock);
+  return callMember(
+    { scope: 'app', list, services: { store, bare } },
+    [list, other],
+    { service, method },
+    given,
+    clock,
+  );
 };
 const invalid = (message: string) => ({ name: 'validation.failed', message });
 
