@@ -118,8 +118,8 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: Gu
     !(origin !== undefined && listedOrigins.has(origin));
 
   /**
-   * Requests that need no token because no handler gets them, such as those of the page. OPTIONS without a token is
-   * answered as if nothing were there.
+   * Requests that need no token because no handler gets them, such as those of the page. OPTIONS without the token is
+   * answered as if nothing were there; a wrong one is checked first.
    */
   function isOpen({ method, isServed, authorization }: GuardedRequest, target: Target): boolean {
     if (method === 'OPTIONS') return !isServed || (credentials !== undefined && authorization === undefined);
@@ -172,6 +172,8 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: Gu
       }
       const outcome = await checkToken(bearerToken(authorization), remoteAddress);
       if (outcome === 429) return refusedByBan();
+      // OPTIONS with a wrong token, which the ban counts nevertheless: a handler's reply would reveal the right one.
+      if (outcome === 401 && method === 'OPTIONS') return { outcome: 'open', headers: cors };
       if (outcome === 401) return refused('auth.unauthorized', 'Unauthorized');
       return credentials ? { outcome: 'pass', headers: cors, authorized: true } : { outcome: 'pass', headers: cors };
     },

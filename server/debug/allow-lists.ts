@@ -1,5 +1,5 @@
 /**
- * What the debug endpoints reach. The lists omit everything that holds credentials (configuration, providers, MCP
+ * The members that the debug endpoints reach. The lists omit everything that holds credentials (configuration, providers, MCP
  * servers, the guard), runs programs (runtime, git, terminals) or closes something, and members whose results are no
  * plain values.
  */

@@ -25,7 +25,7 @@ type FirstParams<Args extends readonly unknown[]> = number extends Args['length'
         : Longer<First | undefined, Rest>
       : readonly [];
 
-/** What clients may reach of a service. */
+/** The members of a service that clients reach. */
 export interface ListedService<Service> {
   /** Folder of `server/` that defines the service. */
   readonly domain: string;
@@ -36,7 +36,7 @@ export interface ListedService<Service> {
   };
 }
 
-/** What clients may reach of the services of a scope. A service or member that it does not name is out of reach. */
+/** The services of a scope that clients reach. A service or member that it does not name is out of reach. */
 export type AllowList<Services> = {
   readonly [Name in keyof Services]: ListedService<Services[Name]>;
 };

@@ -1,4 +1,4 @@
-/** Snapshots of workspaces: what applies to the sessions of a project folder. */
+/** Snapshots of workspaces: the facts that apply to sessions of a project folder. */
 import type { AgentServices } from '#server/agent/contract/services.ts';
 import { mapLimit } from '#server/async/map-limit.ts';
 import type { McpConfig } from '#server/mcp/config/mcp-config.ts';
@@ -11,7 +11,7 @@ import type { AppServices } from './allow-lists.ts';
 const CONCURRENT = 4;
 
 export interface WorkspaceSnapshots {
-  /** Of the workspaces with loaded sessions, and of those that were read by id. */
+  /** Reads the workspaces with loaded sessions, and those that were read by id. */
   loaded(): Promise<WorkspaceSnapshot[]>;
   /** Throws `workspace.not_found`. */
   of(id: string): Promise<WorkspaceSnapshot>;

@@ -37,7 +37,7 @@ describe('the debug endpoints', () => {
     server = await startServer(options);
     expect(routes).toHaveLength(11);
     for (const [method, path] of routes) {
-      expect(await server.api(method, path), `${method} ${path}`).toMatchObject({ status: 404, code: 40400 });
+      expect(await server.api(method, path)).toMatchObject({ status: 404, code: 40400 });
     }
     expect(await documentedPaths(server)).toEqual([]);
   });
@@ -46,8 +46,8 @@ describe('the debug endpoints', () => {
     server = await startServer({ debugEndpoints: true });
     for (const [method, path] of routes) {
       const { status } = await rawRequest(server.url, { method, path });
-      expect(status, `${method} ${path}`).toBe(401);
-      expect((await server.api(method, path)).status, `${method} ${path}`).toBe(200);
+      expect(status).toBe(401);
+      expect((await server.api(method, path)).status).toBe(200);
     }
     const documented = await documentedPaths(server);
     const methods = documented.map(([path, operations]) => [path, Object.keys(operations)]);
@@ -72,11 +72,11 @@ describe('the debug endpoints', () => {
     const paths = ['workspaces/list', 'session/x/log/position', 'session/x/agent/main/agent/idle'];
     for (const path of paths.map((end) => `/api/v1/debug/${end}`)) {
       for (const method of ['GET', 'HEAD']) {
-        expect((await server.fetch(path, { method })).status, `${method} ${path}`).toBe(404);
+        expect((await server.fetch(path, { method })).status).toBe(404);
       }
-      expect((await server.api('POST', path)).status, path).toBe(200);
+      expect((await server.api('POST', path)).status).toBe(200);
       const headers = { origin: 'http://page.test' };
-      expect((await server.fetch(path, { method: 'POST', headers })).status, path).toBe(403);
+      expect((await server.fetch(path, { method: 'POST', headers })).status).toBe(403);
     }
     expect(await server.api('POST', '/debug/workspaces/list')).toMatchObject({ code: 0, data: [] });
     expect(await server.api('GET', '/debug/channels')).toMatchObject({ code: 0 });

@@ -202,7 +202,7 @@ describe('without the token', () => {
       }
       expect([target, status(await send('OPTIONS', target))]).toEqual([target, 404]);
       expect([target, status(await send('OPTIONS', target, { Origin: 'http://localhost' }))]).toEqual([target, 204]);
-      expect([target, status(await send('OPTIONS', target, { Authorization: 'Bearer wrong' }))]).toEqual([target, 401]);
+      expect([target, status(await send('OPTIONS', target, { Authorization: 'Bearer wrong' }))]).toEqual([target, 404]);
     }
   });
 
@@ -287,6 +287,21 @@ describe('a plain handler', () => {
     expect(seen.raw.join()).not.toContain(server.token);
     for (const target of ['/url?a=1', 'http://localhost/url?a=1']) {
       expect(await send('GET', target, bearer())).toContain('{"path":"/url?a=1","url":"/url?a=1"}');
+    }
+  });
+
+  it('does not see the token of a client that sends it although none is needed', async () => {
+    const unguarded = await startServer({ bypassAuth: true, plain });
+    try {
+      const response = await fetch(`${unguarded.url}/headers`, { headers: bearer() });
+      expect(response.status).toBe(200);
+      expect((await response.text()).toLowerCase()).not.toContain('authorization');
+      const socket = new WebSocket(`${unguarded.url.replace('http', 'ws')}/socket`, { headers: bearer() });
+      const [message] = await once(socket, 'message');
+      expect(String(message)).toBe('token removed');
+      socket.terminate();
+    } finally {
+      await unguarded.close();
     }
   });
 

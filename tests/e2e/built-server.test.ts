@@ -38,8 +38,9 @@ async function directory(): Promise<string> {
 }
 
 /** Runs the program until it exits. */
-async function run(args: string[], home: string) {
-  const child = spawn(process.execPath, [BUILT_ENTRY, ...args], { env: { ...process.env, SERVICE_CODE_HOME: home } });
+async function run(args: string[], home: string, env: NodeJS.ProcessEnv = {}) {
+  const options = { env: { ...process.env, SERVICE_CODE_HOME: home, ...env } };
+  const child = spawn(process.execPath, [BUILT_ENTRY, ...args], options);
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (text: Buffer) => (stdout += text.toString()));
   child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
@@ -310,6 +311,27 @@ describe('start', () => {
       code: 1,
       stderr: expect.stringMatching(/^service-code: cannot start: (EEXIST|ENOTDIR): [^\n]+\n$/),
     });
+  });
+
+  it('refuses a base path of Nitro, also one that only the environment has', async () => {
+    const home = await directory();
+    for (const name of ['NITRO_APP_BASE_URL', '_APP_BASE_URL']) {
+      expect(await run(['--port', '0', '--no-open'], home, { [name]: '/base' })).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(/^service-code: [^\n]+\(\/base\): the server is the root of its origin\.\n$/),
+      });
+    }
+    // The app closed.
+    expect(await instances(home)).toEqual([]);
+  });
+
+  it('has debug endpoints with their option', async () => {
+    const without = await start();
+    expect(await without.api('GET', '/debug/channels')).toMatchObject({ status: 404 });
+    const server = await start({ args: ['--debug-endpoints'] });
+    expect(await server.api('GET', '/debug/channels')).toMatchObject({ code: 0 });
+    expect(await server.api('POST', '/debug/workspaces/list')).toMatchObject({ code: 0, data: [] });
   });
 
   it("starts although another server's file is unreadable", async () => {

@@ -71,11 +71,16 @@ async function expectIdioms({ url, token }: Target, isDevelopment: boolean): Pro
 
   // Errors.
   const teapot = await send('/errors/teapot');
-  expect([teapot.status, await teapot.json()]).toEqual([418, expect.objectContaining({ message: 'short and stout' })]);
-  const broken = await send('/errors/broken');
+  const shown = { error: true, url: `${url}/errors/teapot`, statusCode: 418, statusMessage: 'Server Error' };
+  expect([teapot.status, await teapot.json()]).toEqual([418, { ...shown, message: 'short and stout' }]);
+  const broken = await send('/errors/broken', { headers: { accept: 'text/html' } });
   expect(broken.status).toBe(500);
-  // The dev server shows the error to its developer.
-  if (!isDevelopment) expect(await broken.text()).not.toContain('a secret');
+  expect(await broken.json()).toEqual({
+    ...shown,
+    url: `${url}/errors/broken`,
+    statusCode: 500,
+    message: 'Server Error',
+  });
   expect(await json('/errors/refused')).toMatchObject({ code: 40401, msg: 'no such session' });
 
   // Endpoints after middleware and rules, and by calls within the process.

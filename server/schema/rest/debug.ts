@@ -1,4 +1,4 @@
-/** What the debug endpoints report. Spelled as those development tools expect it, in camelCase. */
+/** Replies of the debug endpoints, spelled in camelCase, which their development tools expect. */
 import { z } from 'zod';
 import { count } from '../scalars.ts';
 

@@ -2,7 +2,8 @@
 import { mkdir, readFile, readdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { DESCRIPTORS, parentOf, within, type Within } from '#server/files/open-within.ts';
+import { DESCRIPTORS } from '#server/files/descriptors.ts';
+import { parentOf, within, type Within } from '#server/files/open-within.ts';
 import type { RelativePath } from '#server/files/work-directory.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
