@@ -52,11 +52,12 @@ const spawned = (subagentId: string, agent = 'main') =>
 const base = { description: '', status: 'running' as const, startedAt: 0, endedAt: null };
 const command: TaskInfo = { ...base, taskId: 'c1', kind: 'process', command: '', pid: 7, exitCode: null };
 const started = (info: TaskInfo, agent = 'main') => event(agent, 'task.started', { info });
-const published = (busy: boolean, pending: 'none' | 'approval' = 'none') =>
+const published = (busy: boolean, pending: 'none' | 'approval' = 'none', last?: 'cancelled') =>
   event('main', 'event.session.work_changed', {
     busy,
     main_turn_active: busy,
     pending_interaction: pending,
+    ...(last ? { last_turn_reason: last } : {}),
   });
 
 const drafts = (...lines: CompleteDraft[]) => settleCrash(folded(...lines));
@@ -250,6 +251,7 @@ describe('a background task', () => {
       event('agent-0', 'background.task.terminated', { info: lost }),
     ]);
     expect(shown(settling).slice(2)).toEqual(['agent-0 task.notified', 'agent-0 context.spliced']);
+    expect(settling[3]).toMatchObject({ deleteCount: 0, x: { cause: 'input' } });
     expect(JSON.stringify(settling)).not.toContain('It may still run');
     closed(state);
   });
@@ -300,6 +302,12 @@ describe('clients that have the session as busy', () => {
       event('main', 'event.session.work_changed', idle),
     ]);
     expect(work(drafts(published(true)))).toEqual([event('main', 'event.session.work_changed', idle)]);
+  });
+
+  it('are told the outcome of a turn that they have not heard of', () => {
+    const cancelled = event('main', 'event.session.work_changed', { ...idle, last_turn_reason: 'cancelled' });
+    expect(work(drafts(published(false), turn()))).toEqual([cancelled]);
+    expect(work(drafts(published(false, 'none', 'cancelled'), turn()))).toEqual([]);
   });
 
   it('are not told what they know', () => {
