@@ -8,6 +8,7 @@ import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { createDevelopmentHooks } from '#utils/http/development-sockets.ts';
 import { createRouteTable } from '#utils/http/route-table.ts';
+import { until } from '#support/patience.ts';
 import { rawUpgrade } from '#support/raw-request.ts';
 import { startServer } from '#support/server.ts';
 import type { TestServer } from '#support/server.ts';
@@ -68,6 +69,19 @@ describe('upgrade', () => {
     } finally {
       await remote.close();
     }
+  });
+});
+
+it('a refused client that leaves its half of the connection open is disconnected', async () => {
+  const { hostname, port } = new URL(server.url);
+  const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true }).resume();
+  socket.on('error', () => undefined);
+  socket.write('GET /api/v1/ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+  await once(socket, 'end');
+  // A write to a connection that the server has closed fails.
+  await until(() => {
+    if (!socket.destroyed) socket.write('x');
+    return socket.destroyed;
   });
 });
 
@@ -137,6 +151,10 @@ describe('an upgrade that the development server accepts', () => {
     }
     development.http.close();
     await open.close();
+  });
+
+  it('has the path of its request line, whatever its Host', async () => {
+    expect(await status({ ...valid(), Host: 'localhost/api/v1/ws?' }, '/')).toBe('404 Not Found');
   });
 
   it.each(['/', '/api/v1/ws/', '/api/v1/%77s', '/x/api/v1/ws', '/x://y/api/v1/ws'])(

@@ -34,6 +34,12 @@ export class RequestAborted extends Error {
   override readonly name = 'RequestAborted';
 }
 
+/**
+ * Whether the connection ended before the body was read. The body may have arrived as a whole, but its stream emits
+ * nothing any more.
+ */
+export const clientHasLeft = ({ destroyed, readableEnded }: IncomingMessage): boolean => destroyed && !readableEnded;
+
 function readBytes(request: IncomingMessage, { maxBytes, idleMs }: BodyLimits): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLarge());
   return new Promise((resolve, reject) => {
@@ -53,6 +59,7 @@ function readBytes(request: IncomingMessage, { maxBytes, idleMs }: BodyLimits): 
     };
     const onEnd = () => settle(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
     const onGone = () => settle(() => reject(new RequestAborted('the client closed the connection')));
+    if (clientHasLeft(request)) return onGone();
     request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
   });
 }

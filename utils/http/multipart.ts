@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Busboy } from 'busboy';
 import { invalidField, ServiceError } from '#server/errors/service-error.ts';
-import { RequestAborted, UnreadableBody } from './body.ts';
+import { clientHasLeft, RequestAborted, UnreadableBody } from './body.ts';
 import { closeWhenIdle } from './idle-body.ts';
 import { isLocalRequest } from './local-request.ts';
 
@@ -69,7 +69,7 @@ export function createForm(request: IncomingMessage, idleMs: number): Form {
     async read(onFile) {
       if (isLocalRequest(request)) throw malformed('a call within the process cannot send one');
       const parser = await createParser(request);
-      if (request.destroyed && !request.complete) throw new RequestAborted('the client closed the connection');
+      if (clientHasLeft(request)) throw new RequestAborted('the client closed the connection');
       const fields = new Map<string, string>();
       const head: Buffer[] = [];
       let headBytes = 0;
@@ -101,7 +101,7 @@ export function createForm(request: IncomingMessage, idleMs: number): Form {
           void Promise.allSettled([work]).then(() => reject(refused));
         }
         function onGone(): void {
-          if (!request.complete) fail(new RequestAborted('the client closed the connection'));
+          if (clientHasLeft(request)) fail(new RequestAborted('the client closed the connection'));
         }
         parser
           .on('file', (_field, stream, { filename, mimeType }) => {

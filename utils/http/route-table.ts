@@ -191,19 +191,17 @@ export function createRouteTable(entries: EndpointEntry[], plainRoutes: readonly
   }
 
   /** Nitro's router ignores a slash at the end, and answers itself for a path that has no file for the method. */
-  function findPlain(method: string, segments: string[]): RouteMatch | undefined {
-    const withoutSlash = segments.length > 1 && segments.at(-1) === '' ? segments.slice(0, -1) : segments;
-    const found = find(root, method, withoutSlash, 0, []);
-    if (found?.kind === 'plain') return found;
-    return find(root, PLAIN, segments, 0, []) ?? find(root, PLAIN, withoutSlash, 0, []);
+  function findPlain(segments: string[]): RouteMatch | undefined {
+    const found = find(root, PLAIN, segments, 0, []);
+    if (found || segments.at(-1) !== '') return found;
+    return find(root, PLAIN, segments.slice(0, -1), 0, []);
   }
 
   return {
     entries,
     match(method, segments) {
       const name = method.toLowerCase();
-      const found = find(root, name, segments, 0, []);
-      return found ?? (plainRoutes.length > 0 ? findPlain(name, segments) : undefined);
+      return find(root, name, segments, 0, []) ?? (plainRoutes.length > 0 ? findPlain(segments) : undefined);
     },
   };
 }

@@ -17,9 +17,9 @@ it('names the client without characters that hide or reorder text, and cuts', ()
 
 it('has a hash instead of the id, and omits members that the request lacks', () => {
   const client_id = createHash('sha256').update('secret').digest('hex').slice(0, 32);
-  expect(callerOf({ 'x-service-client-id': 'secret' }, undefined)).toEqual({ client_id });
+  expect(callerOf({ 'x-service-client-id': 'secret' }, undefined)).toStrictEqual({ client_id });
   const empty = { 'x-service-client-id': '', 'x-service-client-name': ' \u200B ', 'user-agent': '' };
-  expect(callerOf(empty, undefined)).toEqual({});
+  expect(callerOf(empty, undefined)).toStrictEqual({});
 });
 
 it('shows an IPv4 address that IPv6 contains as IPv4, and others unchanged', () => {

@@ -26,7 +26,9 @@ it.each([[[[1, 2], [3], [4, 5]]], [[[1], []]], [[[], [1]]], [[[], []]]])(
   '%j is the envelope of one list',
   async (portions) => {
     const checked: object[] = [];
-    const { body } = reply(await inPortions(portionsOf(portions), { has_more: false }), (data) => checked.push(data));
+    const data = await inPortions(portionsOf(portions), { has_more: false });
+    const { body, ...rest } = reply(data, (each) => checked.push(each));
+    expect(rest).toEqual({ status: 200, headers: { 'content-type': 'application/json; charset=utf-8' }, code: 0 });
     const written = await text(body);
     expect(written).toBe(
       JSON.stringify({ code: 0, msg: 'success', data: { items: portions.flat(), has_more: false }, request_id: 'id"' }),

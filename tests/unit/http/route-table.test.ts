@@ -153,6 +153,8 @@ describe('plain files in the table', () => {
     ['GET', '/plain/x/', 'plain'],
     ['PROPFIND', '/things/special/', 'plain'],
     ['GET', '/both/', 'plain'],
+    ['DELETE', '/things/posted/', 'plain'],
+    ['GET', '/both/x', undefined],
     ['GET', '/things/a/parts/', undefined],
     // Colon actions belong to endpoints.
     ['POST', '/things/a:do', '/things/:id/actions/do'],
@@ -167,6 +169,12 @@ describe('plain files in the table', () => {
     ['GET', '//plain/x', undefined],
     ['GET', '/nowhere', undefined],
   ])('%s %s', (method, path, expected) => expect(kind(method, path)).toBe(expected));
+
+  it('have the root, and it alone', () => {
+    const home = createRouteTable([], [{ route: '/', method: 'post' }]);
+    const kinds = ['/', '//', '/x'].map((path) => home.match('GET', path.split('/').slice(1))?.kind);
+    expect(kinds).toEqual(['plain', 'plain', undefined]);
+  });
 
   it('give all paths to a catch-all of the root', () => {
     const all = createRouteTable([], [{ route: '/**' }]);

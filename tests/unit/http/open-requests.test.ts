@@ -1,0 +1,45 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { expect, it, onTestFinished } from 'vitest';
+import { eventually, until } from '#support/patience.ts';
+import { trackRequests } from '#utils/http/open-requests.ts';
+
+it('resolves when the last of the open requests has ended, for everybody who waits', async () => {
+  const responses: ServerResponse[] = [];
+  const server = createServer((_request, response) => void responses.push(response));
+  const requestsEnded = trackRequests(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  const url = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`;
+  const settled: string[] = [];
+  const wait = (name: string) => requestsEnded().then(() => settled.push(name));
+
+  await wait('without requests');
+  const first = fetch(url);
+  const aborted = new AbortController();
+  const second = fetch(url, { signal: aborted.signal }).catch(() => undefined);
+  await until(() => responses.length === 2);
+  void wait('a');
+  void wait('b');
+  responses[0]?.end();
+  await (await first).text();
+  await eventually(() => expect(responses[0]?.closed || responses[1]?.closed).toBe(true));
+  expect(settled).toEqual(['without requests']);
+  // A request that its client ends is no longer open either.
+  aborted.abort();
+  responses[1]?.end();
+  await second;
+  await eventually(() => expect(settled).toEqual(['without requests', 'a', 'b']));
+  await wait('afterwards');
+  void fetch(url).catch(() => undefined);
+  await until(() => responses.length === 3);
+  void wait('the next');
+  expect(settled).not.toContain('the next');
+  responses[2]?.end();
+  await eventually(() => expect(settled.at(-1)).toBe('the next'));
+});
