@@ -343,12 +343,12 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       const removed = index.usable.then(() =>
         removeOldIndexes({
           home: options.home,
-          version: indexSchema.version,
+          versions: { index: indexSchema.version, search: searchSchema.version },
           // A server of another version may have another schema.
           inUse: async () => (await listInstances(options.home)).some((other) => other.host_version !== SERVER_VERSION),
         }),
       );
-      removed.catch((error: unknown) => log.warn('old session indexes could not be removed', { err: error }));
+      removed.catch((error: unknown) => log.warn('old indexes could not be removed', { err: error }));
     },
     requestStop,
     async workspaceChanged(id, what, by) {

@@ -1,4 +1,5 @@
 /** `POST /search`: what was said in all sessions. */
+import { existsSync } from 'node:fs';
 import { rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -194,6 +195,13 @@ describe('the index', () => {
       await writeFile(file, 'no database', { flag: 'r+' });
     });
     expect(sessionsOf(await until({ query: 'numbat', role: 'user' }, isReady))).toEqual([session.id]);
+  });
+
+  it('of an older version is removed after a start', async () => {
+    const old = join(world.server.home, 'cache', 'search-v0.db');
+    await world.restart(() => writeFile(old, ''));
+    await eventually(() => expect(existsSync(old)).toBe(false));
+    expect(existsSync(join(world.server.home, 'cache', 'search-v1.db'))).toBe(true);
   });
 
   it('has the sessions of another server of the home', async () => {
