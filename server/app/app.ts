@@ -168,14 +168,16 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       sessionsDir: sessionsDir(options.home),
       lockPath: join(options.home, 'cache', 'search.lock'),
       holder: instance.holder,
-      openThread: (onDeath) =>
+      leaseEveryMs: options.searchEveryMs,
+      openThread: (events) =>
         openSearchThread({
-          paths: {
+          options: {
             path: join(options.home, 'cache', `search-v${searchSchema.version}.db`),
             sessionIndex: indexPath(options.home, indexSchema),
             sessionsDir: sessionsDir(options.home),
+            passEveryMs: options.searchEveryMs,
           },
-          onDeath,
+          events,
           log,
         }),
       sessionOf(id) {

@@ -7,12 +7,13 @@ import { indexJournal } from './index-journal.ts';
 import type { Hint } from './messages.ts';
 import { noteFailure, setArchived } from './sessions.ts';
 
-const PASS_EVERY_MS = 60_000;
+/** After a pass that failed. */
+const RETRY_AFTER_MS = 5_000;
 
 export interface Indexer {
   /** Queues sessions that changed; a later hint of a session replaces an earlier one. */
   hint(hints: readonly Hint[]): void;
-  /** Starts or stops the passes over all sessions. */
+  /** Starts or stops the passes over all sessions; also the answer to `checkLease`. */
   setFilling(active: boolean): void;
   /** Indexes one session up to its length, before queued ones. Rejects like `indexJournal`. */
   indexNow(hint: Hint, goesOn: () => boolean): Promise<void>;
@@ -28,10 +29,17 @@ export interface IndexerDeps {
   sessionsDir: string;
   /** Whether a query runs: the fill waits for it. */
   isSearching(): boolean;
+  /** Requests `setFilling`: called before each portion of a pass, which ends where the lease was lost. */
+  checkLease(): void;
+  /** Milliseconds from one pass to the next. */
+  passEveryMs: number;
+  /** Sessions of a portion. */
+  portion?: number;
 }
 
 /** Creates an indexer; nothing is indexed before the first call. */
-export function createIndexer({ db, connection, sessionIndex, sessionsDir, isSearching }: IndexerDeps): Indexer {
+export function createIndexer(deps: IndexerDeps): Indexer {
+  const { db, connection, sessionIndex, sessionsDir, isSearching, checkLease, passEveryMs, portion } = deps;
   const hints = new Map<string, Hint>();
   let working = false;
   let filling = false;
@@ -39,16 +47,25 @@ export function createIndexer({ db, connection, sessionIndex, sessionsDir, isSea
   let timer: NodeJS.Timeout | undefined;
   let failure: string | undefined;
   let closed = false;
+  let leaseChecked: (() => void) | undefined;
+
+  /** Resolves to whether this server still has the lease. */
+  async function mayFill(): Promise<boolean> {
+    const answered = new Promise<void>((resolve) => (leaseChecked = resolve));
+    checkLease();
+    await answered;
+    return filling && !closed;
+  }
 
   /** Fresh documents are numbered above all others, those of a fill below. */
   async function index(hint: Hint, newest: boolean): Promise<void> {
     try {
       await indexJournal(connection, hint, hint.length, { newest, goesOn: async () => !closed });
       setArchived(connection, hint.id, hint.archived);
-      if (!newest) noteFailure(connection, hint.id, hint.length);
+      if (!newest) noteFailure(connection, hint, hint.length);
     } catch (error) {
       failure = errorMessage(error);
-      noteFailure(connection, hint.id, hint.length);
+      noteFailure(connection, hint, hint.length);
     }
   }
 
@@ -71,7 +88,6 @@ export function createIndexer({ db, connection, sessionIndex, sessionsDir, isSea
 
   async function pass(): Promise<void> {
     passDue = false;
-    failure = undefined;
     const isComplete = await fillPass({
       connection,
       sessionIndex,
@@ -82,6 +98,8 @@ export function createIndexer({ db, connection, sessionIndex, sessionsDir, isSea
         await index(session, false);
       },
       goesOn: () => filling && !closed,
+      mayBeginPortion: mayFill,
+      portion,
     });
     if (isComplete && !closed) db.markFilled();
   }
@@ -89,21 +107,28 @@ export function createIndexer({ db, connection, sessionIndex, sessionsDir, isSea
   async function work(): Promise<void> {
     if (working) return;
     working = true;
+    failure = undefined;
     try {
       await takeHints();
       if (filling && passDue) await pass();
     } catch (error) {
       failure = errorMessage(error);
+      schedulePass(RETRY_AFTER_MS);
     } finally {
       working = false;
     }
-    if (hints.size > 0 && !closed) void work();
+    if (!closed && (hints.size > 0 || (filling && passDue))) void work();
   }
 
-  function schedule(): void {
+  function startPass(): void {
     passDue = true;
     void work();
-    timer = setTimeout(schedule, PASS_EVERY_MS);
+    schedulePass(passEveryMs);
+  }
+
+  function schedulePass(afterMs: number): void {
+    clearTimeout(timer);
+    if (filling && !closed) timer = setTimeout(startPass, afterMs);
   }
 
   return {
@@ -115,16 +140,18 @@ export function createIndexer({ db, connection, sessionIndex, sessionsDir, isSea
       void work();
     },
     setFilling(active) {
-      if (active === filling) return;
+      const began = active && !filling;
       filling = active;
-      clearTimeout(timer);
-      if (active) schedule();
+      leaseChecked?.();
+      if (began) startPass();
+      else if (!active) clearTimeout(timer);
     },
     indexNow: (hint, goesOn) =>
       indexJournal(connection, hint, hint.length, { newest: true, goesOn: async () => !closed && goesOn() }),
     failure: () => failure,
     close() {
       closed = true;
+      leaseChecked?.();
       clearTimeout(timer);
     },
   };

@@ -6,16 +6,17 @@ import { answerSearch, isUnwritable } from './answer.ts';
 import { guardedCall } from './call-guard.ts';
 import { createIndexer } from './indexer.ts';
 import { liveConnection } from './live-connection.ts';
-import { noticeSchema, workerDataSchema, type SearchAnswer, type SearchJob } from './messages.ts';
+import { noticeSchema, workerDataSchema, type Report, type SearchAnswer, type SearchJob } from './messages.ts';
 import { searchSchema } from './tables.ts';
 
-const { path, sessionIndex, sessionsDir, libsql, calls } = workerDataSchema.parse(workerData);
+const { path, sessionIndex, sessionsDir, passEveryMs, libsql, calls } = workerDataSchema.parse(workerData);
 const guard = <T>(call: () => T): T => guardedCall(calls, call);
 
+const report = (message: Report): void => sendMessage(message);
 const tell =
   (level: 'info' | 'warn' | 'error') =>
   (message: string): void =>
-    sendMessage({ level, message });
+    report({ kind: 'log', level, message });
 const log = { info: tell('info'), warn: tell('warn'), error: tell('error') };
 const db = createDerivedDb({ path, name: 'the search index', schema: searchSchema, libsql: () => libsql, log });
 const guardedDb = {
@@ -31,6 +32,8 @@ const indexer = createIndexer({
   sessionIndex,
   sessionsDir,
   isSearching: () => searching > 0,
+  checkLease: () => report({ kind: 'checkLease' }),
+  passEveryMs,
 });
 
 /** Where the home cannot be written and has no index. */

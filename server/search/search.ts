@@ -12,11 +12,13 @@ import { acquireLease, type Lease, type LeaseHolder } from '#server/storage/leas
 import type { Thread } from '#server/threads/thread.ts';
 import type { SearchHit, SearchReply, SearchRequest } from '#schema/rest/search.ts';
 import type { FoundDocument, Hint, Notice, SearchAnswer, SearchJob } from './messages.ts';
+import type { SearchThreadEvents } from './open-thread.ts';
 import { parseQuery } from './query.ts';
 
 const HINT_AFTER_MS = 20;
 const START_AFTER_MS = 5_000;
-const LEASE_EVERY_MS = 60_000;
+/** Interval of passes over all sessions, and of attempts to acquire the lease. */
+export const SEARCH_EVERY_MS = 60_000;
 
 /** Events after which a session has other documents. */
 const CHANGING: ReadonlySet<string> = new Set([
@@ -48,7 +50,9 @@ export interface SearchDeps {
   lockPath: string;
   holder: LeaseHolder;
   /** Starts the search thread. */
-  openThread(onDeath: () => void): Thread;
+  openThread(events: SearchThreadEvents): Thread;
+  /** Milliseconds between two attempts to acquire the lease. */
+  leaseEveryMs: number;
   /** A session of the home, with the length of its journal in bytes. */
   sessionOf(id: string): { header: SessionHeader; length: number; isLive: boolean } | undefined;
   /** Number of sessions of the home. */
@@ -60,7 +64,7 @@ export interface SearchDeps {
 
 /** Creates the service; its thread starts with the first search, or some seconds after the server. */
 export function createSearch(deps: SearchDeps): Search {
-  const { sessionsDir, lockPath, holder, openThread, sessionOf, countSessions, log } = deps;
+  const { sessionsDir, lockPath, holder, openThread, leaseEveryMs, sessionOf, countSessions, log } = deps;
   const changedIds = new Set<string>();
   let thread: Thread | undefined;
   let lease: Lease | undefined;
@@ -100,34 +104,47 @@ export function createSearch(deps: SearchDeps): Search {
     if (thread) cancelHints ??= clock.setTimeout(sendHints, HINT_AFTER_MS);
   }
 
-  /** One server at a time indexes the sessions that no server has loaded. */
-  async function holdLease(): Promise<void> {
+  /** Whether this server still owns the lease that it had. */
+  function ownsLease(): boolean {
     try {
       lease?.fence();
-      if (!lease) {
-        const taken = await acquireLease(lockPath, holder);
-        lease = 'lease' in taken ? taken.lease : undefined;
-      }
     } catch (error) {
       lease = undefined;
       log.warn('the lease of the search index is lost', { err: error });
     }
+    return lease !== undefined;
+  }
+
+  /** One server at a time indexes the sessions that no server has loaded. */
+  async function holdLease(): Promise<void> {
+    try {
+      if (!ownsLease()) {
+        const taken = await acquireLease(lockPath, holder);
+        lease = 'lease' in taken ? taken.lease : undefined;
+      }
+    } catch (error) {
+      log.warn('the lease of the search index cannot be acquired', { err: error });
+    }
     tell({ kind: 'fill', active: lease !== undefined });
-    if (!closed) cancelLease = clock.setTimeout(renewLease, LEASE_EVERY_MS);
+    if (!closed) cancelLease = clock.setTimeout(renewLease, leaseEveryMs);
   }
 
   function renewLease(): void {
-    leasing = holdLease();
+    cancelLease?.();
+    leasing = (leasing ?? Promise.resolve()).then(holdLease);
   }
 
   function start(): Thread {
     if (closed) throw new ServiceError('internal.error', 'the server is stopping');
     if (thread) return thread;
     cancelStart?.();
-    thread = openThread(() => {
-      // The next search starts it again; its state is in the file.
-      thread = undefined;
-      cancelLease?.();
+    thread = openThread({
+      onDeath() {
+        // The next search starts it again; its state is in the file.
+        thread = undefined;
+        cancelLease?.();
+      },
+      onCheckLease: () => tell({ kind: 'fill', active: ownsLease() }),
     });
     renewLease();
     sendHints();

@@ -76,8 +76,13 @@ function removePart({ all, run, transaction }: Connection, number: number): bool
  * Records that a journal of that length could not be indexed to its end, so that it is tried again only when it changes;
  * does nothing for one that is indexed to its end.
  */
-export function noteFailure({ run }: Connection, id: string, length: number): void {
-  run('UPDATE sessions SET failed_length = @length WHERE id = @id AND length <> @length', { id, length });
+export function noteFailure({ run }: Connection, { id, workspaceId, archived }: JournalSource, length: number): void {
+  run(
+    `INSERT INTO sessions (id, workspace_id, archived, epoch, length, fold, failed_length, documents)
+     VALUES (@id, @workspaceId, @archived, '', 0, '[]', @length, 0)
+     ON CONFLICT (id) DO UPDATE SET failed_length = @length WHERE length <> @length`,
+    { id, workspaceId, archived: Number(archived), length },
+  );
 }
 
 /** Sets whether hits of the session are shown; does nothing for a session that is not indexed. */
