@@ -168,14 +168,14 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       sessionsDir: sessionsDir(options.home),
       lockPath: join(options.home, 'cache', 'search.lock'),
       holder: instance.holder,
-      leaseEveryMs: options.searchEveryMs,
+      times: options.searchTimes,
       openThread: (events) =>
         openSearchThread({
           options: {
             path: join(options.home, 'cache', `search-v${searchSchema.version}.db`),
             sessionIndex: indexPath(options.home, indexSchema),
             sessionsDir: sessionsDir(options.home),
-            passEveryMs: options.searchEveryMs,
+            passEveryMs: options.searchTimes.everyMs,
           },
           events,
           log,

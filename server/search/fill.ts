@@ -33,6 +33,8 @@ const REMOVED = `
   SELECT s.id FROM sessions s
   WHERE NOT EXISTS (SELECT 1 FROM session_index.sessions i WHERE i.id = s.id) LIMIT @portion`;
 
+const FILLED = `SELECT 1 FROM session_index.facts WHERE name = 'filled'`;
+
 const isOutdated = ({ length, indexedLength, failedLength }: Row) =>
   length !== (indexedLength ?? 0) && length !== failedLength;
 
@@ -51,14 +53,15 @@ export interface FillDeps {
   portion?: number | undefined;
 }
 
-/** Runs one pass over all sessions; resolves to whether it went through all of them. */
+/** Runs one pass over the indexed sessions; resolves to whether it went through all sessions of the home. */
 export async function fillPass(deps: FillDeps): Promise<boolean> {
   const { connection, sessionIndex, sessionsDir, index, goesOn, mayBeginPortion, portion = PORTION } = deps;
   // Attaching would create it.
   if (!existsSync(sessionIndex)) return false;
-  const { all, run } = connection;
-  run('ATTACH DATABASE @sessionIndex AS session_index', { sessionIndex });
+  const { all, exec } = connection;
+  exec('ATTACH DATABASE @sessionIndex AS session_index', { sessionIndex });
   try {
+    const hasAllSessions = all(FILLED).length > 0;
     for (const archived of [0, 1]) {
       let last: { updatedAt: number; id: string } | undefined = { updatedAt: Number.MAX_SAFE_INTEGER, id: '' };
       while (last) {
@@ -76,9 +79,9 @@ export async function fillPass(deps: FillDeps): Promise<boolean> {
     }
     const removed = z.array(z.object({ id: z.string() })).parse(all(REMOVED, { portion }));
     for (const { id } of removed) removeSession(connection, id);
-    return true;
+    return hasAllSessions;
   } finally {
-    run('DETACH DATABASE session_index');
+    exec('DETACH DATABASE session_index');
   }
 }
 

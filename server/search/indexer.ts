@@ -1,22 +1,29 @@
 /** Keeps the search index up to date, one session at a time: those that changed first, then those that it lacks. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { errorCode } from '#server/errors/errno.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { Connection, IndexDb } from '#server/storage/derived-db.ts';
+import { FileLockError } from '#server/storage/file-locks.ts';
+import { isSqliteError } from '#server/storage/read-only-db.ts';
 import { fillPass } from './fill.ts';
 import { indexJournal } from './index-journal.ts';
 import type { Hint } from './messages.ts';
 import { noteFailure, setArchived } from './sessions.ts';
 
-/** After a pass that failed. */
-const RETRY_AFTER_MS = 5_000;
+/** After a pass that failed, or before the session index has all sessions. */
+const RETRY_AFTER_MS = 1_000;
+
+/** Whether the index cannot be written at the moment, or no more files can be opened: no fault of the journal. */
+const isTemporary = (error: unknown): boolean =>
+  isSqliteError(error) || error instanceof FileLockError || ['EMFILE', 'ENFILE'].includes(errorCode(error) ?? '');
 
 export interface Indexer {
   /** Queues sessions that changed; a later hint of a session replaces an earlier one. */
   hint(hints: readonly Hint[]): void;
   /** Starts or stops the passes over all sessions; also the answer to `checkLease`. */
   setFilling(active: boolean): void;
-  /** Indexes one session up to its length, before queued ones. Rejects like `indexJournal`. */
-  indexNow(hint: Hint, goesOn: () => boolean): Promise<void>;
+  /** Starts a pass if the file was replaced with one that is not filled. */
+  checkFilled(): void;
   /** Text of the failure of the last refresh. */
   failure(): string | undefined;
   close(): void;
@@ -40,6 +47,7 @@ export interface IndexerDeps {
 /** Creates an indexer; nothing is indexed before the first call. */
 export function createIndexer(deps: IndexerDeps): Indexer {
   const { db, connection, sessionIndex, sessionsDir, isSearching, checkLease, passEveryMs, portion } = deps;
+  const retryAfterMs = Math.min(RETRY_AFTER_MS, passEveryMs);
   const hints = new Map<string, Hint>();
   let working = false;
   let filling = false;
@@ -64,6 +72,8 @@ export function createIndexer(deps: IndexerDeps): Indexer {
       setArchived(connection, hint.id, hint.archived);
       if (!newest) noteFailure(connection, hint, hint.length);
     } catch (error) {
+      // The next pass finds the session again.
+      if (isTemporary(error)) throw error;
       failure = errorMessage(error);
       noteFailure(connection, hint, hint.length);
     }
@@ -101,7 +111,8 @@ export function createIndexer(deps: IndexerDeps): Indexer {
       mayBeginPortion: mayFill,
       portion,
     });
-    if (isComplete && !closed) db.markFilled();
+    if (!isComplete) schedulePass(retryAfterMs);
+    else if (!closed) db.markFilled();
   }
 
   async function work(): Promise<void> {
@@ -109,11 +120,12 @@ export function createIndexer(deps: IndexerDeps): Indexer {
     working = true;
     failure = undefined;
     try {
+      await db.refresh();
       await takeHints();
-      if (filling && passDue) await pass();
+      if (filling && (passDue || !db.filled())) await pass();
     } catch (error) {
       failure = errorMessage(error);
-      schedulePass(RETRY_AFTER_MS);
+      schedulePass(retryAfterMs);
     } finally {
       working = false;
     }
@@ -131,6 +143,8 @@ export function createIndexer(deps: IndexerDeps): Indexer {
     if (filling && !closed) timer = setTimeout(startPass, afterMs);
   }
 
+  db.onRemade(() => void work());
+
   return {
     hint(changed) {
       for (const hint of changed) {
@@ -146,8 +160,7 @@ export function createIndexer(deps: IndexerDeps): Indexer {
       if (began) startPass();
       else if (!active) clearTimeout(timer);
     },
-    indexNow: (hint, goesOn) =>
-      indexJournal(connection, hint, hint.length, { newest: true, goesOn: async () => !closed && goesOn() }),
+    checkFilled: () => void work(),
     failure: () => failure,
     close() {
       closed = true;

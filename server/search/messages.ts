@@ -23,6 +23,11 @@ export interface SearchJob {
   live?: Hint | undefined;
 }
 
+export type ThreadRequest =
+  | { kind: 'search'; job: SearchJob }
+  /** Opens the index; the answer is undefined. */
+  | { kind: 'open' };
+
 export interface FoundDocument {
   sessionId: string;
   agentId: string;

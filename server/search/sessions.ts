@@ -62,12 +62,12 @@ function removeDocuments(connection: Connection, number: number): void {
 }
 
 /** Returns whether documents are left. Another server may end the reset first, and then add documents. */
-function removePart({ all, run, transaction }: Connection, number: number): boolean {
+function removePart(connection: Connection, number: number): boolean {
   const sql = `SELECT 1 FROM sessions WHERE number = @number AND length = ${RESETTING}`;
   let isMore = false;
-  transaction(() => {
-    const isResetting = all(sql, { number }).length > 0;
-    isMore = isResetting && removeSome({ all, run, transaction }, number, REMOVED_AT_ONCE);
+  connection.transaction(() => {
+    const isResetting = connection.all(sql, { number }).length > 0;
+    isMore = isResetting && removeSome(connection, number, REMOVED_AT_ONCE);
   });
   return isMore;
 }

@@ -1,11 +1,12 @@
 /** `POST /search`: what was said in all sessions. */
 import { existsSync } from 'node:fs';
-import { rm, truncate, writeFile } from 'node:fs/promises';
+import { rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import Database from 'libsql';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { searchReplySchema, type SearchReply } from '#schema/rest/search.ts';
 import { eventually } from '#support/patience.ts';
-import { startServer } from '#support/server.ts';
+import { startServer, temporaryDirectory } from '#support/server.ts';
 import { call, startTalk, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 
@@ -195,6 +196,41 @@ describe('the index', () => {
       await writeFile(file, 'no database', { flag: 'r+' });
     });
     expect(sessionsOf(await until({ query: 'numbat', role: 'user' }, isReady))).toEqual([session.id]);
+  });
+
+  it('is filled after the start without a search, and readable by its user only', async () => {
+    const home = await temporaryDirectory();
+    const file = join(home, 'cache', 'search-v1.db');
+    const server = await startServer({ home, searchTimes: { startAfterMs: 1, everyMs: 50 } });
+    onTestFinished(async () => {
+      await server.close();
+      await rm(home, { recursive: true });
+    });
+    await eventually(() => {
+      const database = new Database(file, { fileMustExist: true });
+      try {
+        expect(database.prepare(`SELECT 1 FROM facts WHERE name = 'filled'`).all()).toHaveLength(1);
+      } finally {
+        database.close();
+      }
+    });
+    for (const suffix of ['', '-wal', '-shm']) expect((await stat(file + suffix)).mode & 0o777).toBe(0o600);
+    const { data } = await server.api('POST', '/api/v1/search', { query: 'anything' });
+    expect(isReady(searchReplySchema.parse(data))).toBe(true);
+  });
+
+  it('is made again as another generation when its file is removed while the server runs', async () => {
+    const { session } = await talkOf('The kakapo climbs', 'The kakapo does.');
+    const query = { query: 'kakapo' };
+    const page = { ...query, page_size: 1 };
+    const first = await until(page, (reply) => isReady(reply) && reply.has_more);
+    const file = join(world.server.home, 'cache', 'search-v1.db');
+    for (const suffix of ['', '-wal', '-shm']) await rm(file + suffix, { force: true });
+    expect(sessionsOf(await until(query, (reply) => isReady(reply) && reply.items.length >= 3))).toEqual([session.id]);
+    expect(await refused({ ...page, page_token: first.page_token })).toMatchObject({
+      code: 40001,
+      details: [{ path: 'page_token' }],
+    });
   });
 
   it('of an older version is removed after a start', async () => {

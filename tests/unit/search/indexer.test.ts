@@ -2,6 +2,9 @@ import { appendFile, copyFile, readFile, stat, truncate, writeFile } from 'node:
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { createIndexer, type Indexer, type IndexerDeps } from '#server/search/indexer.ts';
+import { indexSchema } from '#server/sessions/index/session-header.ts';
+import { createIndexDb } from '#server/storage/index-db.ts';
+import { createLogger } from '#server/logging/log.ts';
 import { eventually } from '#support/patience.ts';
 import { useTemporaryFolder } from '#support/session-logs.ts';
 import { documentsOf, openSearchDb, type SearchDb } from './search-db.ts';
@@ -27,9 +30,9 @@ function start(deps: Partial<IndexerDeps> = {}): { indexer: Indexer; statements:
     db: search.db,
     connection: {
       ...connection,
-      run(sql, binding) {
+      exec(sql, binding) {
         statements.push(sql);
-        return connection.run(sql, binding);
+        connection.exec(sql, binding);
       },
     },
     sessionIndex: home.sessionIndex,
@@ -120,6 +123,35 @@ describe('a pass', () => {
     expect((await stat(copy)).size).toBe((await home.noteLength('short')).length);
     await morePasses(statements);
     expect(texts('short')).toEqual(['gone', 'kept']);
+  });
+
+  it('tries a session again that could not be written because another process wrote for long', async () => {
+    const other = openSearchDb(folder.path);
+    onTestFinished(() => other.db.close());
+    const hint = await home.addSession('busy', ['waits']);
+    const { indexer } = start();
+    other.connection.transaction(() => {
+      other.connection.run(`INSERT OR REPLACE INTO facts VALUES ('writer', '1')`);
+      // Synchronously up to its first wait.
+      indexer.hint([hint]);
+    });
+    indexer.setFilling(true);
+    await eventually(() => expect(texts('busy')).toEqual(['waits']));
+    expect(indexer.failure()).toBeUndefined();
+  });
+
+  it('does not make the index complete before the session index is', async () => {
+    await home.addSession('known', ['text']);
+    const sessions = createIndexDb({ home: folder.path, schema: indexSchema, log: createLogger('silent') });
+    onTestFinished(() => sessions.close());
+    sessions.run(({ run }) => run('DELETE FROM facts'));
+    const { indexer, statements } = start();
+    indexer.setFilling(true);
+    await morePasses(statements);
+    expect(texts('known')).toEqual(['text']);
+    expect(search.db.filled()).toBe(false);
+    sessions.markFilled();
+    await eventually(() => expect(search.db.filled()).toBe(true));
   });
 
   it('ends before its next portion if the lease was lost', async () => {

@@ -50,6 +50,7 @@ export interface SearchHome {
 
 export function openSearchHome(home: string): SearchHome {
   const db = createIndexDb({ home, schema: indexSchema, log: createLogger('silent') });
+  db.markFilled();
   const sessionsDir = join(home, 'sessions');
   const folderOf = (id: string) => join(sessionsDir, WORKSPACE, id);
   const journal = (id: string) => join(folderOf(id), 'journal.ndjson');
