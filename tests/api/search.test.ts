@@ -1,6 +1,6 @@
 /** `POST /search`: what was said in all sessions. */
 import { existsSync } from 'node:fs';
-import { rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -138,6 +138,32 @@ describe('POST /search', () => {
       details: [{ path: 'container.workspace_id' }],
     });
   });
+});
+
+it('lets 64 searches wait, and refuses further ones', async () => {
+  const home = await temporaryDirectory();
+  const cache = join(home, 'cache');
+  await mkdir(cache);
+  // The thread waits for this transaction while it creates its tables.
+  const blocker = new Database(join(cache, 'search-v1.db'));
+  blocker.exec('PRAGMA journal_mode = WAL; BEGIN IMMEDIATE');
+  const server = await startServer({ home });
+  onTestFinished(async () => {
+    await server.close();
+    await rm(home, { recursive: true });
+  });
+  const codes: number[] = [];
+  const searches = Array.from({ length: 80 }, async () => {
+    const { code } = await server.api('POST', '/api/v1/search', { query: 'anything' });
+    codes.push(code);
+  });
+  // One that opens the index waits, too.
+  await eventually(() => expect(codes).toHaveLength(80 - 63));
+  expect(new Set(codes)).toEqual(new Set([50001]));
+  blocker.exec('COMMIT');
+  blocker.close();
+  await Promise.all(searches);
+  expect(codes.filter((code) => code === 0)).toHaveLength(63);
 });
 
 describe('its pages', () => {
