@@ -171,14 +171,16 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       sessionsDir: sessionsDir(options.home),
       lockPath: join(options.home, 'cache', 'search.lock'),
       holder: instance.holder,
-      openThread: (onDeath) =>
+      times: options.searchTimes,
+      openThread: (events) =>
         openSearchThread({
-          paths: {
+          options: {
             path: join(options.home, 'cache', `search-v${searchSchema.version}.db`),
             sessionIndex: indexPath(options.home, indexSchema),
             sessionsDir: sessionsDir(options.home),
+            passEveryMs: options.searchTimes.everyMs,
           },
-          onDeath,
+          events,
           log,
         }),
       sessionOf(id) {
@@ -360,7 +362,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
           inUse: async () => (await listInstances(options.home)).some((other) => other.host_version !== SERVER_VERSION),
         }),
       );
-      removed.catch((error: unknown) => log.warn('old session indexes could not be removed', { err: error }));
+      removed.catch((error: unknown) => log.warn('old indexes could not be removed', { err: error }));
     },
     requestStop,
     async workspaceChanged(id, what, by) {

@@ -5,6 +5,7 @@ import { systemClock, type Clock } from '#server/clock.ts';
 import { features } from '#server/features/features.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { systemNetwork, type Network } from '#server/net/network.ts';
+import { searchTimes, type SearchTimes } from '#server/search/search.ts';
 import type { DocumentDrivers } from '#server/storage/documents.ts';
 
 /** Limits on the time of requests and the number of connections. */
@@ -54,6 +55,8 @@ export interface AppOptions {
   network: Network;
   /** How long the AGENTS.md files of a directory are cached, in ms; tests shorten it. */
   instructionsMaxAgeMs: number;
+  /** Tests shorten these times. */
+  searchTimes: SearchTimes;
   /** Tests lower these limits. */
   httpLimits: HttpLimits;
   /** Tests shorten these timeouts. */
@@ -89,6 +92,7 @@ const DEFAULTS = {
   clock: systemClock,
   network: systemNetwork,
   instructionsMaxAgeMs: INSTRUCTIONS_MAX_AGE_MS,
+  searchTimes,
   httpLimits: { headersMs: 10_000, headersCheckMs: 2000, bodyIdleMs: 60_000, maxConnections: undefined },
   fileTimeouts: {},
   env: () => process.env,

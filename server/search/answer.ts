@@ -1,9 +1,8 @@
 /** Answers a search in the thread that has the index. */
 import { z } from 'zod';
 import type { Connection, IndexDb } from '#server/storage/derived-db.ts';
-import { errorCode } from '#server/errors/errno.ts';
 import { budgetLimits, type BudgetLimits } from './budget.ts';
-import type { Indexer } from './indexer.ts';
+import { indexJournal } from './index-journal.ts';
 import type { FoundDocument, SearchAnswer, SearchJob } from './messages.ts';
 import { conditionsOf, decodeToken, encodeToken } from './page-token.ts';
 import { findPage } from './run-query.ts';
@@ -32,26 +31,26 @@ const DOCUMENT = `SELECT d.agent AS agentId, d.role, d.time, d.turn, d.step, t.t
   FROM documents d JOIN texts t ON t.number = d.number WHERE d.number = @number`;
 
 export interface AnswerDeps {
-  db: Pick<IndexDb, 'filled'>;
+  db: Pick<IndexDb, 'filled' | 'readOnly'>;
   connection: Connection;
-  indexer: Pick<Indexer, 'indexNow' | 'failure'>;
+  /** Text of the failure of the last refresh. */
+  failure(): string | undefined;
   limits?: BudgetLimits;
 }
 
-/** Error codes where the home cannot be written. */
-const UNWRITABLE = ['SQLITE_READONLY', 'SQLITE_CANTOPEN', 'EROFS', 'EACCES'];
-export const isUnwritable = (error: unknown): boolean =>
-  UNWRITABLE.some((code) => errorCode(error)?.startsWith(code) === true);
-
 /** Finds one page. Rejects with `validation.failed` for a token, with the signal's reason and with errors of SQLite. */
 export async function answerSearch(
-  { db, connection, indexer, limits = budgetLimits }: AnswerDeps,
+  { db, connection, failure, limits = budgetLimits }: AnswerDeps,
   { query, size, token, live }: SearchJob,
   signal: AbortSignal,
 ): Promise<SearchAnswer> {
   const end = performance.now() + limits.milliseconds;
   const isLate = () => performance.now() > end;
-  if (live) await indexer.indexNow(live, () => !isLate() && !signal.aborted);
+  if (live) {
+    const goesOn = async () => !isLate() && !signal.aborted;
+    await indexJournal(connection, live, live.length, { newest: true, goesOn });
+  }
+  const isReadOnly = live === undefined && db.readOnly();
   const isFilled = live !== undefined || db.filled();
   const [{ generation, documents, indexedSessions }] = stateRows.parse(connection.all(STATE));
   const conditions = conditionsOf(query, live ? 'live' : 'index');
@@ -72,10 +71,10 @@ export async function answerSearch(
     hasMore,
     token: hasMore && last ? encodeToken(conditions, generation, last, page.frequencies) : undefined,
     incomplete: page.incomplete ?? (live && isLate() ? 'deadline' : undefined),
-    state: isFilled ? 'ready' : 'building',
+    state: isReadOnly ? 'readonly' : isFilled ? 'ready' : 'building',
     indexedSessions,
     documents: live ? documentsOf(connection, live.id) : documents,
-    degraded: indexer.failure(),
+    degraded: failure(),
   };
 }
 

@@ -7,7 +7,7 @@ import type { Connection } from '#server/storage/derived-db.ts';
 import type { Hint } from './messages.ts';
 import { removeSession, setArchived } from './sessions.ts';
 
-/** Sessions that are compared in one statement. */
+/** Sessions of a portion, which are compared in one statement. */
 const PORTION = 5_000;
 
 const rowSchema = z.object({
@@ -27,11 +27,13 @@ const COMPARED = `
     s.length AS indexedLength, s.failed_length AS failedLength
   FROM session_index.sessions i LEFT JOIN sessions s ON s.id = i.id
   WHERE i.archived = @archived AND (i.updated_at, i.id) < (@updatedAt, @id)
-  ORDER BY i.updated_at DESC, i.id DESC LIMIT ${PORTION}`;
+  ORDER BY i.updated_at DESC, i.id DESC LIMIT @portion`;
 
 const REMOVED = `
   SELECT s.id FROM sessions s
-  WHERE NOT EXISTS (SELECT 1 FROM session_index.sessions i WHERE i.id = s.id) LIMIT ${PORTION}`;
+  WHERE NOT EXISTS (SELECT 1 FROM session_index.sessions i WHERE i.id = s.id) LIMIT @portion`;
+
+const FILLED = `SELECT 1 FROM session_index.facts WHERE name = 'filled'`;
 
 const isOutdated = ({ length, indexedLength, failedLength }: Row) =>
   length !== (indexedLength ?? 0) && length !== failedLength;
@@ -43,34 +45,43 @@ export interface FillDeps {
   sessionsDir: string;
   /** Indexes a session; must not reject. */
   index(session: Hint): Promise<void>;
+  /** Whether another session may be indexed. */
   goesOn(): boolean;
+  /** Whether another portion may begin. */
+  mayBeginPortion(): Promise<boolean>;
+  /** Default: 5,000. */
+  portion?: number | undefined;
 }
 
-/** Runs one pass over all sessions; resolves to whether it went through all of them. */
-export async function fillPass({ connection, sessionIndex, sessionsDir, index, goesOn }: FillDeps): Promise<boolean> {
+/** Runs one pass over the indexed sessions; resolves to whether it went through all sessions of the home. */
+export async function fillPass(deps: FillDeps): Promise<boolean> {
+  const { connection, sessionIndex, sessionsDir, index, goesOn, mayBeginPortion, portion = PORTION } = deps;
   // Attaching would create it.
   if (!existsSync(sessionIndex)) return false;
-  const { all, run } = connection;
-  run('ATTACH DATABASE @sessionIndex AS session_index', { sessionIndex });
+  const { all, exec } = connection;
+  exec('ATTACH DATABASE @sessionIndex AS session_index', { sessionIndex });
   try {
+    const hasAllSessions = all(FILLED).length > 0;
     for (const archived of [0, 1]) {
       let last: { updatedAt: number; id: string } | undefined = { updatedAt: Number.MAX_SAFE_INTEGER, id: '' };
       while (last) {
+        if (!(await mayBeginPortion())) return false;
         const { updatedAt, id }: { updatedAt: number; id: string } = last;
-        const rows = z.array(rowSchema).parse(all(COMPARED, { archived, updatedAt, id }));
+        const rows = z.array(rowSchema).parse(all(COMPARED, { archived, updatedAt, id, portion }));
         for (const row of rows) {
           if (row.indexedLength !== null) setArchived(connection, row.id, row.archived);
           if (!isOutdated(row)) continue;
           if (!goesOn()) return false;
           await paced(() => index({ ...row, folder: join(sessionsDir, row.workspaceId, row.id) }));
         }
-        last = rows.length === PORTION ? rows.at(-1) : undefined;
+        last = rows.length === portion ? rows.at(-1) : undefined;
       }
     }
-    for (const { id } of z.array(z.object({ id: z.string() })).parse(all(REMOVED))) removeSession(connection, id);
-    return true;
+    const removed = z.array(z.object({ id: z.string() })).parse(all(REMOVED, { portion }));
+    for (const { id } of removed) removeSession(connection, id);
+    return hasAllSessions;
   } finally {
-    run('DETACH DATABASE session_index');
+    exec('DETACH DATABASE session_index');
   }
 }
 

@@ -1,21 +1,29 @@
 /** Keeps the search index up to date, one session at a time: those that changed first, then those that it lacks. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { errorCode } from '#server/errors/errno.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { Connection, IndexDb } from '#server/storage/derived-db.ts';
+import { FileLockError } from '#server/storage/file-locks.ts';
+import { isSqliteError } from '#server/storage/read-only-db.ts';
 import { fillPass } from './fill.ts';
 import { indexJournal } from './index-journal.ts';
 import type { Hint } from './messages.ts';
 import { noteFailure, setArchived } from './sessions.ts';
 
-const PASS_EVERY_MS = 60_000;
+/** After a pass that failed, or before the session index has all sessions. */
+const RETRY_AFTER_MS = 1_000;
+
+/** Whether the index cannot be written at the moment, or no more files can be opened: no fault of the journal. */
+const isTemporary = (error: unknown): boolean =>
+  isSqliteError(error) || error instanceof FileLockError || ['EMFILE', 'ENFILE'].includes(errorCode(error) ?? '');
 
 export interface Indexer {
   /** Queues sessions that changed; a later hint of a session replaces an earlier one. */
   hint(hints: readonly Hint[]): void;
-  /** Starts or stops the passes over all sessions. */
+  /** Starts or stops the passes over all sessions; also the answer to `checkLease`. */
   setFilling(active: boolean): void;
-  /** Indexes one session up to its length, before queued ones. Rejects like `indexJournal`. */
-  indexNow(hint: Hint, goesOn: () => boolean): Promise<void>;
+  /** Starts a pass if the file was replaced with one that is not filled. */
+  checkFilled(): void;
   /** Text of the failure of the last refresh. */
   failure(): string | undefined;
   close(): void;
@@ -28,10 +36,18 @@ export interface IndexerDeps {
   sessionsDir: string;
   /** Whether a query runs: the fill waits for it. */
   isSearching(): boolean;
+  /** Requests `setFilling`: called before each portion of a pass, which ends where the lease was lost. */
+  checkLease(): void;
+  /** Milliseconds from one pass to the next. */
+  passEveryMs: number;
+  /** Sessions of a portion. */
+  portion?: number;
 }
 
 /** Creates an indexer; nothing is indexed before the first call. */
-export function createIndexer({ db, connection, sessionIndex, sessionsDir, isSearching }: IndexerDeps): Indexer {
+export function createIndexer(deps: IndexerDeps): Indexer {
+  const { db, connection, sessionIndex, sessionsDir, isSearching, checkLease, passEveryMs, portion } = deps;
+  const retryAfterMs = Math.min(RETRY_AFTER_MS, passEveryMs);
   const hints = new Map<string, Hint>();
   let working = false;
   let filling = false;
@@ -39,6 +55,15 @@ export function createIndexer({ db, connection, sessionIndex, sessionsDir, isSea
   let timer: NodeJS.Timeout | undefined;
   let failure: string | undefined;
   let closed = false;
+  let leaseChecked: (() => void) | undefined;
+
+  /** Resolves to whether this server still has the lease. */
+  async function mayFill(): Promise<boolean> {
+    const answered = new Promise<void>((resolve) => (leaseChecked = resolve));
+    checkLease();
+    await answered;
+    return filling && !closed;
+  }
 
   /** Fresh documents are numbered above all others, those of a fill below. */
   async function index(hint: Hint, newest: boolean): Promise<void> {
@@ -47,6 +72,8 @@ export function createIndexer({ db, connection, sessionIndex, sessionsDir, isSea
       setArchived(connection, hint.id, hint.archived);
       if (!newest) noteFailure(connection, hint, hint.length);
     } catch (error) {
+      // The next pass finds the session again.
+      if (isTemporary(error)) throw error;
       failure = errorMessage(error);
       noteFailure(connection, hint, hint.length);
     }
@@ -71,7 +98,6 @@ export function createIndexer({ db, connection, sessionIndex, sessionsDir, isSea
 
   async function pass(): Promise<void> {
     passDue = false;
-    failure = undefined;
     const isComplete = await fillPass({
       connection,
       sessionIndex,
@@ -82,29 +108,42 @@ export function createIndexer({ db, connection, sessionIndex, sessionsDir, isSea
         await index(session, false);
       },
       goesOn: () => filling && !closed,
+      mayBeginPortion: mayFill,
+      portion,
     });
-    if (isComplete && !closed) db.markFilled();
+    if (!isComplete) schedulePass(retryAfterMs);
+    else if (!closed) db.markFilled();
   }
 
   async function work(): Promise<void> {
     if (working) return;
     working = true;
+    failure = undefined;
     try {
+      await db.refresh();
       await takeHints();
-      if (filling && passDue) await pass();
+      if (filling && (passDue || !db.filled())) await pass();
     } catch (error) {
       failure = errorMessage(error);
+      schedulePass(retryAfterMs);
     } finally {
       working = false;
     }
-    if (hints.size > 0 && !closed) void work();
+    if (!closed && (hints.size > 0 || (filling && passDue))) void work();
   }
 
-  function schedule(): void {
+  function startPass(): void {
     passDue = true;
     void work();
-    timer = setTimeout(schedule, PASS_EVERY_MS);
+    schedulePass(passEveryMs);
   }
+
+  function schedulePass(afterMs: number): void {
+    clearTimeout(timer);
+    if (filling && !closed) timer = setTimeout(startPass, afterMs);
+  }
+
+  db.onRemade(() => void work());
 
   return {
     hint(changed) {
@@ -115,16 +154,17 @@ export function createIndexer({ db, connection, sessionIndex, sessionsDir, isSea
       void work();
     },
     setFilling(active) {
-      if (active === filling) return;
+      const began = active && !filling;
       filling = active;
-      clearTimeout(timer);
-      if (active) schedule();
+      leaseChecked?.();
+      if (began) startPass();
+      else if (!active) clearTimeout(timer);
     },
-    indexNow: (hint, goesOn) =>
-      indexJournal(connection, hint, hint.length, { newest: true, goesOn: async () => !closed && goesOn() }),
+    checkFilled: () => void work(),
     failure: () => failure,
     close() {
       closed = true;
+      leaseChecked?.();
       clearTimeout(timer);
     },
   };

@@ -23,6 +23,11 @@ export interface SearchJob {
   live?: Hint | undefined;
 }
 
+export type ThreadRequest =
+  | { kind: 'search'; job: SearchJob }
+  /** Opens the index; the answer is undefined. */
+  | { kind: 'open' };
+
 export interface FoundDocument {
   sessionId: string;
   agentId: string;
@@ -54,11 +59,21 @@ export const noticeSchema = z.discriminatedUnion('kind', [
 ]);
 export type Notice = z.infer<typeof noticeSchema>;
 
+/** Messages of the thread that are no answers. */
+export const reportSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('log'), level: z.enum(['info', 'warn', 'error']), message: z.string() }),
+  /** The lease must be checked: a notice `fill` follows. */
+  z.object({ kind: z.literal('checkLease') }),
+]);
+export type Report = z.infer<typeof reportSchema>;
+
 export const workerDataSchema = z.object({
   /** Files of the search index and of the session index, and the folder of the sessions. */
   path: z.string(),
   sessionIndex: z.string(),
   sessionsDir: z.string(),
+  /** Milliseconds between two passes over all sessions. */
+  passEveryMs: z.number(),
   /** File of the SQLite library. */
   libsql: z.string(),
   /** See `call-guard.ts`. */

@@ -2,40 +2,44 @@
 import type { Logger } from '#server/logging/log.ts';
 import { libsqlFile } from '#server/storage/index-db.ts';
 import { createThread, type Thread } from '#server/threads/thread.ts';
-import { z } from 'zod';
 import { newCallState, stopCalls } from './call-guard.ts';
-import type { SearchWorkerData } from './messages.ts';
+import { reportSchema, type SearchWorkerData } from './messages.ts';
 import program from './search-program.ts?thread';
 
 const MEMORY_MB = 128;
 
-const logSchema = z.object({ level: z.enum(['info', 'warn', 'error']), message: z.string() });
+export interface SearchThreadEvents {
+  /** The thread has ended, unless `close` ended it. */
+  onDeath(): void;
+  /** The thread waits for a notice `fill`. */
+  onCheckLease(): void;
+}
 
 export interface SearchThreadDeps {
-  /** Files of the search index and of the session index, and the folder of the sessions. */
-  paths: Pick<SearchWorkerData, 'path' | 'sessionIndex' | 'sessionsDir'>;
-  onDeath(): void;
+  options: Omit<SearchWorkerData, 'libsql' | 'calls'>;
+  events: SearchThreadEvents;
   log: Logger;
 }
 
 /** Creates the thread; its first request starts it. */
-export function openSearchThread({ paths, onDeath, log }: SearchThreadDeps): Thread {
+export function openSearchThread({ options, events, log }: SearchThreadDeps): Thread {
   const calls = newCallState();
   const onExit = () => stopCalls(calls);
   process.on('exit', onExit);
   const thread = createThread({
     name: 'search',
     program,
-    workerData: (): SearchWorkerData => ({ ...paths, libsql: libsqlFile(), calls }),
+    workerData: (): SearchWorkerData => ({ ...options, libsql: libsqlFile(), calls }),
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
     onMessage(message) {
-      const { level, message: text } = logSchema.parse(message);
-      log[level](text);
+      const report = reportSchema.parse(message);
+      if (report.kind === 'log') log[report.level](report.message);
+      else events.onCheckLease();
     },
     onDeath(error) {
       process.off('exit', onExit);
       log.error('the search thread ended', { err: error });
-      onDeath();
+      events.onDeath();
     },
   });
   return {

@@ -1,46 +1,64 @@
 /** Program of the search thread: it alone reads and writes the search index. */
 import { workerData } from 'node:worker_threads';
 import { createDerivedDb } from '#server/storage/derived-db.ts';
+import { FileLockError } from '#server/storage/file-locks.ts';
+import { isSqliteError, isUnwritable } from '#server/storage/read-only-db.ts';
 import { sendMessage, serveRequests } from '#server/threads/serve-requests.ts';
-import { answerSearch, isUnwritable } from './answer.ts';
+import { answerSearch } from './answer.ts';
 import { guardedCall } from './call-guard.ts';
 import { createIndexer } from './indexer.ts';
 import { liveConnection } from './live-connection.ts';
-import { noticeSchema, workerDataSchema, type SearchAnswer, type SearchJob } from './messages.ts';
+import { createMemoryIndexes } from './memory-indexes.ts';
+import {
+  noticeSchema,
+  workerDataSchema,
+  type Report,
+  type SearchAnswer,
+  type SearchJob,
+  type ThreadRequest,
+} from './messages.ts';
 import { searchSchema } from './tables.ts';
 
-const { path, sessionIndex, sessionsDir, libsql, calls } = workerDataSchema.parse(workerData);
+const { path, sessionIndex, sessionsDir, passEveryMs, libsql, calls } = workerDataSchema.parse(workerData);
 const guard = <T>(call: () => T): T => guardedCall(calls, call);
 
-const tell =
+const report = (message: Report): void => sendMessage(message);
+const logAs =
   (level: 'info' | 'warn' | 'error') =>
   (message: string): void =>
-    sendMessage({ level, message });
-const log = { info: tell('info'), warn: tell('warn'), error: tell('error') };
-const db = createDerivedDb({ path, name: 'the search index', schema: searchSchema, libsql: () => libsql, log });
-const guardedDb = {
-  ...db,
-  filled: () => guard(db.filled),
-  markFilled: () => guard(db.markFilled),
-};
-const connection = liveConnection(db, guard);
+    report({ kind: 'log', level, message });
+const log = { info: logAs('info'), warn: logAs('warn'), error: logAs('error') };
+const db = createDerivedDb({ path, name: 'the search index', schema: searchSchema, libsql: () => libsql, guard, log });
+const connection = liveConnection(db);
+const memoryIndexes = createMemoryIndexes(libsql, guard);
 let searching = 0;
 const indexer = createIndexer({
-  db: guardedDb,
+  db,
   connection,
   sessionIndex,
   sessionsDir,
   isSearching: () => searching > 0,
+  checkLease: () => report({ kind: 'checkLease' }),
+  passEveryMs,
 });
 
 /** Where the home cannot be written and has no index. */
 const unreadable: SearchAnswer = { found: [], hasMore: false, state: 'readonly', indexedSessions: 0, documents: 0 };
 
+/** Whether the index cannot be opened or written. */
+const isFailureOfIndex = (error: unknown): boolean =>
+  isUnwritable(error) || isSqliteError(error) || error instanceof FileLockError;
+
 async function search(job: SearchJob, signal: AbortSignal): Promise<SearchAnswer> {
   searching += 1;
   try {
-    return await answerSearch({ db: guardedDb, connection, indexer }, job, signal);
+    if (await db.refresh()) indexer.checkFilled();
+    return await answerSearch({ db, connection, failure: indexer.failure }, job, signal);
   } catch (error) {
+    if (job.live && isFailureOfIndex(error)) {
+      const memory = memoryIndexes(job.live.id);
+      return await answerSearch({ db, connection: memory, failure: indexer.failure }, job, signal);
+    }
     if (isUnwritable(error)) return unreadable;
     throw error;
   } finally {
@@ -48,9 +66,21 @@ async function search(job: SearchJob, signal: AbortSignal): Promise<SearchAnswer
   }
 }
 
+function open(): void {
+  try {
+    db.filled();
+  } catch (error) {
+    // Searches report it.
+    if (!isUnwritable(error)) throw error;
+  }
+}
+
 serveRequests({
-  // The main thread checks requests before it sends them.
-  answer: (request, signal) => search(request as SearchJob, signal),
+  async answer(message, signal) {
+    // The main thread checks requests before it sends them.
+    const request = message as ThreadRequest;
+    return request.kind === 'search' ? search(request.job, signal) : open();
+  },
   receive(message) {
     const notice = noticeSchema.parse(message);
     if (notice.kind === 'hints') indexer.hint(notice.hints);
@@ -58,6 +88,6 @@ serveRequests({
   },
   close() {
     indexer.close();
-    guard(db.close);
+    db.close();
   },
 });

@@ -11,12 +11,20 @@ import type { SessionHeader } from '#server/sessions/index/session-header.ts';
 import { acquireLease, type Lease, type LeaseHolder } from '#server/storage/lease.ts';
 import type { Thread } from '#server/threads/thread.ts';
 import type { SearchHit, SearchReply, SearchRequest } from '#schema/rest/search.ts';
-import type { FoundDocument, Hint, Notice, SearchAnswer, SearchJob } from './messages.ts';
+import type { FoundDocument, Hint, Notice, SearchAnswer, SearchJob, ThreadRequest } from './messages.ts';
+import type { SearchThreadEvents } from './open-thread.ts';
 import { parseQuery } from './query.ts';
 
 const HINT_AFTER_MS = 20;
-const START_AFTER_MS = 5_000;
-const LEASE_EVERY_MS = 60_000;
+
+export interface SearchTimes {
+  /** Milliseconds from the start of the server to that of its thread, unless a search comes first. */
+  startAfterMs: number;
+  /** Milliseconds between two passes over all sessions, and between two attempts to acquire the lease. */
+  everyMs: number;
+}
+
+export const searchTimes: SearchTimes = { startAfterMs: 5_000, everyMs: 60_000 };
 
 /** Events after which a session has other documents. */
 const CHANGING: ReadonlySet<string> = new Set([
@@ -28,6 +36,13 @@ const CHANGING: ReadonlySet<string> = new Set([
   'turn.step.interrupted',
   'turn.ended',
 ]);
+
+/** Until the thread runs again. */
+const nothingFound: SearchAnswer = { found: [], hasMore: false, state: 'building', indexedSessions: 0, documents: 0 };
+
+// Both ends of the thread have one version.
+const requestPage = async (thread: Thread, job: SearchJob, signal: AbortSignal) =>
+  (await thread.request({ kind: 'search', job } satisfies ThreadRequest, { signal })) as SearchAnswer;
 
 export interface Search {
   /** Finds one page. Throws `validation.failed`, `internal.error` and the signal's reason. */
@@ -48,7 +63,8 @@ export interface SearchDeps {
   lockPath: string;
   holder: LeaseHolder;
   /** Starts the search thread. */
-  openThread(onDeath: () => void): Thread;
+  openThread(events: SearchThreadEvents): Thread;
+  times: SearchTimes;
   /** A session of the home, with the length of its journal in bytes. */
   sessionOf(id: string): { header: SessionHeader; length: number; isLive: boolean } | undefined;
   /** Number of sessions of the home. */
@@ -60,7 +76,7 @@ export interface SearchDeps {
 
 /** Creates the service; its thread starts with the first search, or some seconds after the server. */
 export function createSearch(deps: SearchDeps): Search {
-  const { sessionsDir, lockPath, holder, openThread, sessionOf, countSessions, log } = deps;
+  const { sessionsDir, lockPath, holder, openThread, times, sessionOf, countSessions, log } = deps;
   const changedIds = new Set<string>();
   let thread: Thread | undefined;
   let lease: Lease | undefined;
@@ -100,38 +116,75 @@ export function createSearch(deps: SearchDeps): Search {
     if (thread) cancelHints ??= clock.setTimeout(sendHints, HINT_AFTER_MS);
   }
 
-  /** One server at a time indexes the sessions that no server has loaded. */
-  async function holdLease(): Promise<void> {
+  /** Whether this server still owns the lease that it had. */
+  function ownsLease(): boolean {
     try {
       lease?.fence();
-      if (!lease) {
-        const taken = await acquireLease(lockPath, holder);
-        lease = 'lease' in taken ? taken.lease : undefined;
-      }
     } catch (error) {
       lease = undefined;
       log.warn('the lease of the search index is lost', { err: error });
     }
+    return lease !== undefined;
+  }
+
+  /** One server at a time indexes the sessions that no server has loaded. */
+  async function holdLease(): Promise<void> {
+    try {
+      if (!ownsLease()) {
+        const taken = await acquireLease(lockPath, holder);
+        lease = 'lease' in taken ? taken.lease : undefined;
+      }
+    } catch (error) {
+      log.warn('the lease of the search index cannot be acquired', { err: error });
+    }
     tell({ kind: 'fill', active: lease !== undefined });
-    if (!closed) cancelLease = clock.setTimeout(renewLease, LEASE_EVERY_MS);
+    if (!closed) cancelLease = clock.setTimeout(renewLease, times.everyMs);
   }
 
   function renewLease(): void {
-    leasing = holdLease();
+    cancelLease?.();
+    leasing = (leasing ?? Promise.resolve()).then(holdLease);
   }
 
   function start(): Thread {
     if (closed) throw new ServiceError('internal.error', 'the server is stopping');
     if (thread) return thread;
     cancelStart?.();
-    thread = openThread(() => {
-      // The next search starts it again; its state is in the file.
-      thread = undefined;
-      cancelLease?.();
+    thread = openThread({
+      onDeath() {
+        // The next search starts it again; its state is in the file.
+        thread = undefined;
+        cancelLease?.();
+      },
+      onCheckLease: () => tell({ kind: 'fill', active: ownsLease() }),
+    });
+    // Messages without an answer do not start it.
+    thread.request({ kind: 'open' } satisfies ThreadRequest).catch((error: unknown) => {
+      log.error('the search index cannot be opened', { err: error });
     });
     renewLease();
     sendHints();
     return thread;
+  }
+
+  /** Answers a page. Where the thread ends before its answer, it is started again a single time. */
+  async function answer(job: SearchJob, signal: AbortSignal): Promise<SearchAnswer> {
+    const running = start();
+    cancelHints?.();
+    sendHints();
+    try {
+      return await requestPage(running, job, signal);
+    } catch (error) {
+      // Only its end replaces the thread.
+      if (thread === running || closed) throw error;
+    }
+    const next = start();
+    try {
+      return await requestPage(next, job, signal);
+    } catch (error) {
+      if (thread === next || closed) throw error;
+      return { ...nothingFound, degraded: errorMessage(error) };
+    }
   }
 
   function hitOf({ sessionId, agentId, role, snippet, time, turn, step, score }: FoundDocument): SearchHit[] {
@@ -159,25 +212,20 @@ export function createSearch(deps: SearchDeps): Search {
       const query = parseQuery(request, workspaceId === undefined ? undefined : await deps.workspaceIds(workspaceId));
       const sessionId = request.container?.session_id;
       const isLive = sessionId !== undefined && sessionOf(sessionId)?.isLive === true;
-      const running = start();
-      cancelHints?.();
-      sendHints();
       const job: SearchJob = {
         query,
         size: request.page_size,
         token: request.page_token,
         live: isLive ? hintOf(sessionId) : undefined,
       };
-      // Both ends of the thread have one version.
-      const answer = (await running.request(job, { signal })) as SearchAnswer;
-      return replyOf(answer, isLive);
+      return replyOf(await answer(job, signal), isLive);
     },
     changed,
     receive({ type, sessionId, volatile }) {
       if (!volatile && CHANGING.has(type)) changed(sessionId);
     },
     startBackground() {
-      cancelStart = clock.setTimeout(() => void start(), START_AFTER_MS);
+      cancelStart = clock.setTimeout(() => void start(), times.startAfterMs);
     },
     async close() {
       closed = true;
@@ -191,23 +239,34 @@ export function createSearch(deps: SearchDeps): Search {
     },
   };
 
+  function indexStateOf(answer: SearchAnswer, isLive: boolean): SearchReply['index_state'] {
+    const { state, indexedSessions, documents } = answer;
+    if (isLive) return { state: 'ready', indexed_sessions: 1, total_sessions: 1, documents };
+    let total = indexedSessions;
+    let { degraded } = answer;
+    try {
+      total = countSessions();
+    } catch (error) {
+      degraded ??= errorMessage(error);
+    }
+    return {
+      state,
+      indexed_sessions: indexedSessions,
+      total_sessions: total,
+      documents,
+      ...(state === 'building' || degraded !== undefined ? { stale: true as const } : {}),
+      ...(degraded === undefined ? {} : { degraded }),
+    };
+  }
+
   function replyOf(answer: SearchAnswer, isLive: boolean): SearchReply {
-    const { found, hasMore, token, incomplete, state, indexedSessions, documents, degraded } = answer;
+    const { found, hasMore, token, incomplete } = answer;
     return {
       items: found.flatMap(hitOf),
       has_more: hasMore,
       ...(token === undefined ? {} : { page_token: token }),
       ...(incomplete ? { incomplete } : {}),
-      index_state: isLive
-        ? { state: 'ready', indexed_sessions: 1, total_sessions: 1, documents }
-        : {
-            state,
-            indexed_sessions: indexedSessions,
-            total_sessions: countSessions(),
-            documents,
-            ...(state === 'building' ? { stale: true as const } : {}),
-            ...(degraded === undefined ? {} : { degraded }),
-          },
+      index_state: indexStateOf(answer, isLive),
       source: isLive ? 'live' : 'index',
     };
   }

@@ -62,12 +62,12 @@ function removeDocuments(connection: Connection, number: number): void {
 }
 
 /** Returns whether documents are left. Another server may end the reset first, and then add documents. */
-function removePart({ all, run, transaction }: Connection, number: number): boolean {
+function removePart(connection: Connection, number: number): boolean {
   const sql = `SELECT 1 FROM sessions WHERE number = @number AND length = ${RESETTING}`;
   let isMore = false;
-  transaction(() => {
-    const isResetting = all(sql, { number }).length > 0;
-    isMore = isResetting && removeSome({ all, run, transaction }, number, REMOVED_AT_ONCE);
+  connection.transaction(() => {
+    const isResetting = connection.all(sql, { number }).length > 0;
+    isMore = isResetting && removeSome(connection, number, REMOVED_AT_ONCE);
   });
   return isMore;
 }
@@ -76,11 +76,13 @@ function removePart({ all, run, transaction }: Connection, number: number): bool
  * Records that a journal of that length could not be indexed to its end, so that it is tried again only when it changes;
  * does nothing for one that is indexed to its end.
  */
-export function noteFailure(connection: Connection, source: JournalSource, length: number): void {
-  const { id } = source;
-  // A journal whose header is damaged has no row yet; a readable header has another epoch.
-  readSession(connection, source, '');
-  connection.run('UPDATE sessions SET failed_length = @length WHERE id = @id AND length <> @length', { id, length });
+export function noteFailure({ run }: Connection, { id, workspaceId, archived }: JournalSource, length: number): void {
+  run(
+    `INSERT INTO sessions (id, workspace_id, archived, epoch, length, fold, failed_length, documents)
+     VALUES (@id, @workspaceId, @archived, '', 0, '[]', @length, 0)
+     ON CONFLICT (id) DO UPDATE SET failed_length = @length WHERE length <> @length`,
+    { id, workspaceId, archived: Number(archived), length },
+  );
 }
 
 /** Sets whether hits of the session are shown; does nothing for a session that is not indexed. */

@@ -2,7 +2,7 @@
  * A SQLite file of derived data in a home's `cache/`, which all servers of the home write: if it is damaged, it is created
  * again, empty, and filled from the folders.
  */
-import { mkdirSync, rmSync, statSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -13,12 +13,15 @@ import type { Logger } from '#server/logging/log.ts';
 import { errorCode } from '#server/errors/errno.ts';
 import { FileLockError, openFileLocks, type FileLocks } from './file-locks.ts';
 import { locksWork } from './lock-probe.ts';
+import { isUnwritable, openReadOnly } from './read-only-db.ts';
 
 /** How long a statement waits for another process's write; both usually take far less than a millisecond. */
 const BUSY_TIMEOUT_MS = 2_000;
 const RETRY_AFTER_MS = 2;
 /** Interval of probes whether file locks work again. */
 const PROBE_EVERY_MS = 2_000;
+/** Size to which the write-ahead log is cut when it is started again. */
+const LOG_BYTES = 4 * 1024 * 1024;
 
 /** The tables; each version has a separate file, so that servers of different versions do not interfere. */
 export interface IndexSchema {
@@ -31,8 +34,10 @@ export type SqlParameters = Record<string, string | number | null>;
 
 export interface Connection {
   all(sql: string, binding?: SqlParameters): unknown[];
-  /** Returns the number of changed rows. */
+  /** Changes rows, in the running transaction or in one of its own; returns their number. */
   run(sql: string, binding?: SqlParameters): number;
+  /** Runs a statement that cannot be part of a transaction, such as ATTACH. */
+  exec(sql: string, binding?: SqlParameters): void;
   /** Runs `work` in one transaction; acquires the write lock at its start. */
   transaction(work: () => void): void;
 }
@@ -40,16 +45,22 @@ export interface Connection {
 export interface IndexDb {
   /**
    * Runs `use` on the open database; the first call opens it. If the file is corrupt, it is created again, empty, and
-   * `use` is retried a single time. Throws SQLite's other errors; while file locks fail it throws immediately.
+   * `use` is retried a single time. A file that cannot be written is opened for reading, where it exists. Throws
+   * SQLite's other errors; while file locks fail it throws immediately.
    */
   run<T>(use: (connection: Connection) => T): T;
+  /** True if the file can only be read. */
+  readOnly(): boolean;
   /** True if the sessions of the folders have been read into this file. */
   filled(): boolean;
   markFilled(): void;
   /** Registers a listener that is called after a damaged file was replaced with an empty one. */
   onRemade(listener: () => void): void;
-  /** Closes a file that was removed or replaced from outside; the next use opens the current one. */
-  refresh(): Promise<void>;
+  /**
+   * Closes a file that was removed or replaced from outside, and one that could only be read; the next use opens the
+   * current one. Resolves to whether it closed a file.
+   */
+  refresh(): Promise<boolean>;
   /** Closes permanently; later calls of `run` throw. */
   close(): void;
 }
@@ -59,7 +70,8 @@ const isDamage = (error: unknown) => DAMAGED.some((code) => errorCode(error)?.st
 
 const schemaRows = z.tuple([z.object({ user_version: z.number() })]);
 
-function connect(database: Database.Database): Connection {
+/** Returns the connection of an open database. */
+export function connect(database: Database.Database): Connection {
   // Prepared statements by text; all texts are constants, so the map stays small.
   const statements = new Map<string, Database.Statement<[SqlParameters]>>();
   const prepared = (sql: string) => {
@@ -69,9 +81,16 @@ function connect(database: Database.Database): Connection {
     statements.set(sql, statement);
     return statement;
   };
+  const changes = (sql: string, binding: SqlParameters) => prepared(sql).run(binding).changes;
   return {
     all: (sql, binding = {}) => prepared(sql).all(binding),
-    run: (sql, binding = {}) => prepared(sql).run(binding).changes,
+    run(sql, binding = {}) {
+      if (database.inTransaction) return changes(sql, binding);
+      // A statement that waited in vain for the write lock would stay open, and no transaction could be committed.
+      const transaction = database.transaction(() => changes(sql, binding)) as { immediate(): number };
+      return transaction.immediate();
+    },
+    exec: (sql, binding = {}) => void prepared(sql).run(binding),
     transaction: (work) => database.transaction(work).immediate(),
   };
 }
@@ -95,11 +114,24 @@ export interface DerivedDbOptions {
   schema: IndexSchema;
   /** File of the library. Called on the first use of the database, which is after the server's start. */
   libsql: () => string;
+  /** Runs each call into the library; default: directly. */
+  guard?: <T>(call: () => T) => T;
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
+interface Opened {
+  database: Database.Database;
+  connection: Connection;
+  inode: number;
+  readOnly: boolean;
+}
+
+/** Where no lock file can be created, the database is only read. */
+const noLocks: FileLocks = { check: () => undefined, close: () => undefined };
+
 /** Creates the database without opening a file. */
-export function createDerivedDb({ path, name, schema, libsql, log }: DerivedDbOptions): IndexDb {
+export function createDerivedDb(options: DerivedDbOptions): IndexDb {
+  const { path, name, schema, libsql, guard = (call) => call(), log } = options;
   function loadSqlite(): typeof Database {
     const file = libsql();
     return createRequire(file)(file);
@@ -109,14 +141,17 @@ export function createDerivedDb({ path, name, schema, libsql, log }: DerivedDbOp
   /** Error of the file locks while they fail: each use of the index would block the event loop for 10 s. */
   let locksFail: Error | undefined;
   let locks: FileLocks | undefined;
-  let opened: { database: Database.Database; connection: Connection; inode: number } | undefined;
+  let opened: Opened | undefined;
 
   function openOnce(): Database.Database {
+    // SQLite gives its companion files the same mode.
+    closeSync(openSync(path, 'a', 0o600));
     const database = new (loadSqlite())(path);
     try {
       database.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
       database.pragma('journal_mode = WAL');
       database.pragma('synchronous = NORMAL');
+      database.pragma(`journal_size_limit = ${LOG_BYTES}`);
       createTables(database, schema);
       return database;
     } catch (error) {
@@ -141,12 +176,30 @@ export function createDerivedDb({ path, name, schema, libsql, log }: DerivedDbOp
   function openLocks(): FileLocks {
     if (closed) throw new Error(`${name} is closed`);
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    return openFileLocks(loadSqlite(), join(dirname(path), 'index-locks'));
+    try {
+      return openFileLocks(loadSqlite(), join(dirname(path), 'index-locks'));
+    } catch (error) {
+      if (isUnwritable(error)) return noLocks;
+      throw error;
+    }
   }
 
-  function open() {
-    const database = openPatiently();
-    return { database, connection: connect(database), inode: statSync(path).ino };
+  function openToRead(cause: unknown): Database.Database {
+    const database = isUnwritable(cause) ? openReadOnly(loadSqlite(), path, schema.version) : undefined;
+    if (!database) throw cause;
+    return database;
+  }
+
+  function open(): Opened {
+    let database: Database.Database;
+    let readOnly = false;
+    try {
+      database = openPatiently();
+    } catch (error) {
+      database = openToRead(error);
+      readOnly = true;
+    }
+    return { database, connection: connect(database), inode: statSync(path).ino, readOnly };
   }
 
   function release(): void {
@@ -172,44 +225,51 @@ export function createDerivedDb({ path, name, schema, libsql, log }: DerivedDbOp
     log.info(`file locks of ${name} work again`, { path });
   }
 
-  function run<T>(use: (connection: Connection) => T): T {
+  function use<T>(work: (connection: Connection) => T): T {
     if (locksFail) throw locksFail;
     try {
       locks ??= openLocks();
       locks.check();
       opened ??= open();
-      return use(opened.connection);
+      return work(opened.connection);
     } catch (error) {
       if (error instanceof FileLockError || (error instanceof Error && errorCode(error) === 'SQLITE_PROTOCOL')) {
         log.error(`file locks of ${name} fail; it is not used until they work`, { path, err: error });
         locksFail = error;
         void awaitLocks();
       }
+      // The next use opens what can still be read.
+      if (isUnwritable(error) && opened?.readOnly === false) release();
       if (!isDamage(error)) throw error;
       remake(error);
       opened = open();
       for (const listener of remadeListeners) listener();
-      return use(opened.connection);
+      return work(opened.connection);
     }
   }
 
+  const run = <T>(work: (connection: Connection) => T): T => guard(() => use(work));
+
   return {
     run,
+    readOnly: () => run(() => opened?.readOnly === true),
     filled: () => run(({ all }) => all(`SELECT value FROM facts WHERE name = 'filled'`).length > 0),
     markFilled: () => void run((db) => db.run(`INSERT OR REPLACE INTO facts VALUES ('filled', '1')`)),
     async refresh() {
-      if (!opened) return;
+      if (!opened) return false;
       const { inode } = opened;
       const present = await stat(path).catch((error: unknown) => {
         if (errorCode(error) === 'ENOENT') return undefined;
         throw error;
       });
-      if (present?.ino !== inode && opened?.inode === inode) release();
+      if (opened?.inode !== inode || (present?.ino === inode && !opened.readOnly)) return false;
+      guard(release);
+      return true;
     },
     onRemade: (listener) => void remadeListeners.push(listener),
     close() {
       closed = true;
-      release();
+      guard(release);
     },
   };
 }

@@ -1,10 +1,12 @@
 /** `POST /search`: what was said in all sessions. */
-import { rm, truncate, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import Database from 'libsql';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { searchReplySchema, type SearchReply } from '#schema/rest/search.ts';
 import { eventually } from '#support/patience.ts';
-import { startServer } from '#support/server.ts';
+import { startServer, temporaryDirectory } from '#support/server.ts';
 import { call, startTalk, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 
@@ -138,6 +140,32 @@ describe('POST /search', () => {
   });
 });
 
+it('lets 64 searches wait, and refuses further ones', async () => {
+  const home = await temporaryDirectory();
+  const cache = join(home, 'cache');
+  await mkdir(cache);
+  // The thread waits for this transaction while it creates its tables.
+  const blocker = new Database(join(cache, 'search-v1.db'));
+  blocker.exec('PRAGMA journal_mode = WAL; BEGIN IMMEDIATE');
+  const server = await startServer({ home });
+  onTestFinished(async () => {
+    await server.close();
+    await rm(home, { recursive: true });
+  });
+  const codes: number[] = [];
+  const searches = Array.from({ length: 80 }, async () => {
+    const { code } = await server.api('POST', '/api/v1/search', { query: 'anything' });
+    codes.push(code);
+  });
+  // One that opens the index waits, too.
+  await eventually(() => expect(codes).toHaveLength(80 - 63));
+  expect(new Set(codes)).toEqual(new Set([50001]));
+  blocker.exec('COMMIT');
+  blocker.close();
+  await Promise.all(searches);
+  expect(codes.filter((code) => code === 0)).toHaveLength(63);
+});
+
 describe('its pages', () => {
   it('go on with another size, and end with other conditions', async () => {
     const talk = await talkOf('ibex', 'ibex ibex');
@@ -160,7 +188,19 @@ describe('its pages', () => {
         details: [{ path: 'page_token' }],
       });
     }
-    expect(await refused({ ...query, page_token: 'nonsense' })).toMatchObject({ details: [{ path: 'page_token' }] });
+    const other = await startServer();
+    onTestFinished(() => other.close());
+    await eventually(async () => {
+      const { data } = await other.api('POST', '/api/v1/search', query);
+      expect(searchReplySchema.parse(data)).toSatisfy(isReady);
+    });
+    for (const answer of [
+      await refused({ ...query, page_token: 'nonsense' }),
+      await refused({ ...query, page_token: first?.slice(0, -1) }),
+      await other.api('POST', '/api/v1/search', { ...query, page_token: first }),
+    ]) {
+      expect(answer).toMatchObject({ code: 40001, details: [{ path: 'page_token' }] });
+    }
   });
 
   it.each([
@@ -194,6 +234,48 @@ describe('the index', () => {
       await writeFile(file, 'no database', { flag: 'r+' });
     });
     expect(sessionsOf(await until({ query: 'numbat', role: 'user' }, isReady))).toEqual([session.id]);
+  });
+
+  it('is filled after the start without a search, and readable by its user only', async () => {
+    const home = await temporaryDirectory();
+    const file = join(home, 'cache', 'search-v1.db');
+    const server = await startServer({ home, searchTimes: { startAfterMs: 1, everyMs: 50 } });
+    onTestFinished(async () => {
+      await server.close();
+      await rm(home, { recursive: true });
+    });
+    await eventually(() => {
+      const database = new Database(file, { fileMustExist: true });
+      try {
+        expect(database.prepare(`SELECT 1 FROM facts WHERE name = 'filled'`).all()).toHaveLength(1);
+      } finally {
+        database.close();
+      }
+    });
+    for (const suffix of ['', '-wal', '-shm']) expect((await stat(file + suffix)).mode & 0o777).toBe(0o600);
+    const { data } = await server.api('POST', '/api/v1/search', { query: 'anything' });
+    expect(isReady(searchReplySchema.parse(data))).toBe(true);
+  });
+
+  it('is made again as another generation when its file is removed while the server runs', async () => {
+    const { session } = await talkOf('The kakapo climbs', 'The kakapo does.');
+    const query = { query: 'kakapo' };
+    const page = { ...query, page_size: 1 };
+    const first = await until(page, (reply) => isReady(reply) && reply.has_more);
+    const file = join(world.server.home, 'cache', 'search-v1.db');
+    for (const suffix of ['', '-wal', '-shm']) await rm(file + suffix, { force: true });
+    expect(sessionsOf(await until(query, (reply) => isReady(reply) && reply.items.length >= 3))).toEqual([session.id]);
+    expect(await refused({ ...page, page_token: first.page_token })).toMatchObject({
+      code: 40001,
+      details: [{ path: 'page_token' }],
+    });
+  });
+
+  it('of an older version is removed after a start', async () => {
+    const old = join(world.server.home, 'cache', 'search-v0.db');
+    await world.restart(() => writeFile(old, ''));
+    await eventually(() => expect(existsSync(old)).toBe(false));
+    expect(existsSync(join(world.server.home, 'cache', 'search-v1.db'))).toBe(true);
   });
 
   it('has the sessions of another server of the home', async () => {

@@ -71,7 +71,7 @@ export async function takeOverRows({
   );
   if (!exists || stopped()) return false;
   try {
-    attempt(db, ({ run }) => run('ATTACH DATABASE @path AS earlier', { path }));
+    attempt(db, ({ exec }) => exec('ATTACH DATABASE @path AS earlier', { path }));
     try {
       if (!attempt(db, isComplete)) return false;
       for (let after: number | undefined = 0; after !== undefined;) {
@@ -81,7 +81,7 @@ export async function takeOverRows({
         if (stopped()) return false;
       }
     } finally {
-      attempt(db, ({ run }) => run('DETACH DATABASE earlier'));
+      attempt(db, ({ exec }) => exec('DETACH DATABASE earlier'));
     }
     return true;
   } catch (error) {

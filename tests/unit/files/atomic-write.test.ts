@@ -31,7 +31,7 @@ describe('an atomic write', () => {
   it('that fails leaves the old file and no other', async () => {
     const home = await temporaryHome();
     await mkdir(join(home, 'folder'));
-    await expect(writeFileAtomic(join(home, 'folder'), 'text')).rejects.toThrow();
+    await expect(writeFileAtomic(join(home, 'folder'), 'text')).rejects.toThrow(/EISDIR|ENOTEMPTY|EEXIST/);
     expect(await readdir(home)).toEqual(['folder']);
     await expect(writeFileAtomic(join(home, 'none/file'), 'text')).rejects.toThrow('ENOENT');
   });
@@ -132,7 +132,7 @@ describe('writing through links', () => {
     await mkdir(join(home, 'folder'));
     await symlink('folder', join(home, 'link'));
     await expect(writeThroughLinks(join(home, 'file/below'), 'new')).rejects.toThrow('ENOTDIR');
-    await expect(writeThroughLinks(join(home, 'link'), 'new')).rejects.toThrow();
+    await expect(writeThroughLinks(join(home, 'link'), 'new')).rejects.toThrow(/E[A-Z]+/);
     expect((await readdir(home)).toSorted()).toEqual(['file', 'folder', 'link']);
   });
 

@@ -25,7 +25,9 @@ describe('index database', () => {
     const db = openDb(home);
     await expect(stat(fileOf(home))).rejects.toThrow('ENOENT');
     expect(db.filled()).toBe(false);
-    expect((await stat(fileOf(home))).size).toBeGreaterThan(0);
+    const { size, mode } = await stat(fileOf(home));
+    expect(size).toBeGreaterThan(0);
+    for (const file of [mode, (await stat(`${fileOf(home)}-wal`)).mode]) expect(file & 0o777).toBe(0o600);
     expect((await stat(join(home, 'cache'))).mode & 0o777).toBe(0o700);
   });
 
@@ -53,6 +55,21 @@ describe('index database', () => {
     db.markFilled();
     expect(db.filled()).toBe(true);
     expect(logged).toEqual([{ path: fileOf(home), err: expect.objectContaining({ code: 'SQLITE_NOTADB' }) }]);
+  });
+
+  it('can be written again after another process wrote for too long', async () => {
+    const home = await temporaryHome();
+    const db = openDb(home);
+    const other = openDb(home);
+    db.filled();
+    other.run(({ transaction, run }) =>
+      transaction(() => {
+        run(put, { name: 'a' });
+        expect(() => db.run(({ run: write }) => write(put, { name: 'b' }))).toThrow('locked');
+      }),
+    );
+    db.run(({ transaction, run }) => transaction(() => void run(`DELETE FROM facts WHERE name = 'a'`)));
+    expect(names(db)).toEqual([]);
   });
 
   it('does not depend on the content of the file whose locks are checked', async () => {

@@ -13,18 +13,11 @@ async function homeWith(names: string[]): Promise<string> {
 const left = async (home: string) => (await readdir(join(home, 'cache'))).sort();
 
 it('removes older indexes with SQLite’s companion files, and no others', async () => {
-  const kept = ['index-v10.db', 'index-v11.db', 'index-v9.db.bak', 'search-v2.db', 'search-v3.db-wal', 'search.lock'];
-  const home = await homeWith([
-    ...kept,
-    'search-v1.db',
-    'search-v1.db-wal',
-    'index-v9.db',
-    'index-v9.db-shm',
-    'index-v9.db-wal',
-    'index-v1.db',
-  ]);
+  const kept = ['index-v10.db', 'index-v11.db', 'index-v9.db.bak', 'search-v2.db', 'search-v2.db-wal', 'search-v3.db'];
+  const old = ['index-v9.db', 'index-v9.db-shm', 'index-v9.db-wal', 'index-v1.db', 'search-v1.db', 'search-v1.db-wal'];
+  const home = await homeWith([...kept, ...old, 'search.lock.1', 'index-locks']);
   await removeOldIndexes({ home, versions: { index: 10, search: 2 }, inUse: async () => false });
-  expect(await left(home)).toEqual(kept.sort());
+  expect(await left(home)).toEqual([...kept, 'search.lock.1', 'index-locks'].sort());
 });
 
 it('retains them while a server of another version may use them', async () => {

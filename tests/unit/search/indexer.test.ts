@@ -1,0 +1,178 @@
+import { appendFile, copyFile, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { createIndexer, type Indexer, type IndexerDeps } from '#server/search/indexer.ts';
+import { indexSchema } from '#server/sessions/index/session-header.ts';
+import { createIndexDb } from '#server/storage/index-db.ts';
+import { createLogger } from '#server/logging/log.ts';
+import { eventually } from '#support/patience.ts';
+import { useTemporaryFolder } from '#support/session-logs.ts';
+import { documentsOf, openSearchDb, type SearchDb } from './search-db.ts';
+import { openSearchHome, type SearchHome } from './search-home.ts';
+
+const folder = useTemporaryFolder({ inMemory: true });
+let home: SearchHome;
+let search: SearchDb;
+beforeEach(() => {
+  home = openSearchHome(folder.path);
+  search = openSearchDb(folder.path);
+  onTestFinished(() => {
+    home.close();
+    search.db.close();
+  });
+});
+
+/** An indexer that owns the lease, with the statements that it ran. */
+function start(deps: Partial<IndexerDeps> = {}): { indexer: Indexer; statements: string[] } {
+  const statements: string[] = [];
+  const { connection } = search;
+  const indexer = createIndexer({
+    db: search.db,
+    connection: {
+      ...connection,
+      exec(sql, binding) {
+        statements.push(sql);
+        connection.exec(sql, binding);
+      },
+    },
+    sessionIndex: home.sessionIndex,
+    sessionsDir: home.sessionsDir,
+    isSearching: () => false,
+    checkLease: () => indexer.setFilling(true),
+    passEveryMs: 1,
+    ...deps,
+  });
+  onTestFinished(() => indexer.close());
+  return { indexer, statements };
+}
+
+const passes = (statements: string[]) => statements.filter((sql) => sql.startsWith('DETACH')).length;
+const texts = (id: string) =>
+  documentsOf(search.connection, id)
+    .map(({ text }) => text)
+    .toSorted();
+const indexed = () =>
+  z
+    .array(z.object({ id: z.string() }))
+    .parse(search.connection.all('SELECT id FROM sessions WHERE documents > 0 ORDER BY number'))
+    .map(({ id }) => id);
+
+/** Waits until as many further passes are over. */
+async function morePasses(statements: string[], count = 2): Promise<void> {
+  const before = passes(statements);
+  await eventually(() => expect(passes(statements)).toBeGreaterThanOrEqual(before + count));
+}
+
+describe('a pass', () => {
+  it('indexes cold sessions, the most recent first, and those that changed again', async () => {
+    for (const id of ['a', 'b', 'c']) await home.addSession(id, [`about ${id}`]);
+    const { indexer, statements } = start();
+    indexer.setFilling(true);
+    await morePasses(statements);
+    expect(indexed()).toEqual(['c', 'b', 'a']);
+    await home.addSession('other', ['one', 'two']);
+    await morePasses(statements);
+    expect(texts('other')).toEqual(['one', 'two']);
+  });
+
+  it('skips a damaged journal until it changes, and indexes all others', async () => {
+    await home.addSession('header', ['lost']);
+    await home.addSession('line', ['first', 'second']);
+    await home.addSession('healthy', ['here']);
+    const whole = await readFile(home.journal('header'), 'utf8');
+    await writeFile(home.journal('header'), `#${whole.slice(1)}`);
+    const lines = (await readFile(home.journal('line'), 'utf8')).split('\n');
+    await writeFile(
+      home.journal('line'),
+      [...lines.slice(0, 3), `#${lines[3]?.slice(1)}`, ...lines.slice(4)].join('\n'),
+    );
+
+    let checks = 0;
+    const { indexer, statements } = start({ isSearching: () => (checks += 1) < 0 });
+    indexer.setFilling(true);
+    await morePasses(statements);
+    expect(texts('healthy')).toEqual(['here']);
+    expect(texts('header')).toEqual([]);
+    expect(indexer.failure()).toBeUndefined();
+    // `isSearching` is called before each session that is indexed.
+    const tried = checks;
+    await morePasses(statements, 5);
+    expect(checks).toBe(tried);
+
+    await writeFile(home.journal('header'), whole);
+    await appendFile(home.journal('header'), ' ');
+    await home.noteLength('header');
+    await morePasses(statements);
+    expect(texts('header')).toEqual(['lost']);
+  });
+
+  it('indexes a journal from its start that was replaced with a shorter copy', async () => {
+    await home.addSession('short', ['kept', 'gone']);
+    const { indexer, statements } = start();
+    indexer.setFilling(true);
+    await morePasses(statements);
+    expect(texts('short')).toEqual(['gone', 'kept']);
+    const lines = (await readFile(home.journal('short'), 'utf8')).split('\n');
+    const copy = `${home.journal('short')}.copy`;
+    await copyFile(home.journal('short'), copy);
+    await truncate(home.journal('short'), Buffer.byteLength(`${lines.slice(0, 4).join('\n')}\n`));
+    await home.noteLength('short');
+    await morePasses(statements);
+    expect(texts('short')).toEqual(['kept']);
+    await copyFile(copy, home.journal('short'));
+    expect((await stat(copy)).size).toBe((await home.noteLength('short')).length);
+    await morePasses(statements);
+    expect(texts('short')).toEqual(['gone', 'kept']);
+  });
+
+  it('tries a session again that could not be written because another process wrote for long', async () => {
+    const other = openSearchDb(folder.path);
+    onTestFinished(() => other.db.close());
+    const hint = await home.addSession('busy', ['waits']);
+    const { indexer } = start();
+    other.connection.transaction(() => {
+      other.connection.run(`INSERT OR REPLACE INTO facts VALUES ('writer', '1')`);
+      // Synchronously up to its first wait.
+      indexer.hint([hint]);
+    });
+    indexer.setFilling(true);
+    await eventually(() => expect(texts('busy')).toEqual(['waits']));
+    expect(indexer.failure()).toBeUndefined();
+  });
+
+  it('does not make the index complete before the session index is', async () => {
+    await home.addSession('known', ['text']);
+    const sessions = createIndexDb({ home: folder.path, schema: indexSchema, log: createLogger('silent') });
+    onTestFinished(() => sessions.close());
+    sessions.run(({ run }) => run('DELETE FROM facts'));
+    const { indexer, statements } = start();
+    indexer.setFilling(true);
+    await morePasses(statements);
+    expect(texts('known')).toEqual(['text']);
+    expect(search.db.filled()).toBe(false);
+    sessions.markFilled();
+    await eventually(() => expect(search.db.filled()).toBe(true));
+  });
+
+  it('ends before its next portion if the lease was lost', async () => {
+    for (let session = 0; session < 7; session += 1) await home.addSession(`s${session}`, ['text']);
+    let portions = 0;
+    const { indexer, statements } = start({
+      portion: 3,
+      passEveryMs: 1_000_000,
+      checkLease() {
+        portions += 1;
+        indexer.setFilling(portions !== 3);
+      },
+    });
+    indexer.setFilling(true);
+    await eventually(() => expect(passes(statements)).toBe(1));
+    expect(portions).toBe(3);
+    expect(indexed()).toHaveLength(6);
+    expect(search.db.filled()).toBe(false);
+    // The lease is owned again.
+    indexer.setFilling(true);
+    await eventually(() => expect(indexed()).toHaveLength(7));
+    await eventually(() => expect(search.db.filled()).toBe(true));
+  });
+});

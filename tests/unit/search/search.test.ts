@@ -1,0 +1,67 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { searchRequestSchema } from '#schema/rest/search.ts';
+import { createLogger } from '#server/logging/log.ts';
+import { createSearch, searchTimes } from '#server/search/search.ts';
+import { createThread } from '#server/threads/thread.ts';
+import { leaseHolder } from '#support/lease-holder.ts';
+import { useTemporaryFolder } from '#support/session-logs.ts';
+import program from './fixtures/dying-program.ts?thread';
+
+const folder = useTemporaryFolder();
+
+/** A search whose thread runs out of memory in as many of its searches. */
+async function startDying(times: number) {
+  const deaths = new Int32Array(new SharedArrayBuffer(4));
+  Atomics.store(deaths, 0, times);
+  await mkdir(join(folder.path, 'cache'));
+  let threads = 0;
+  const search = createSearch({
+    sessionsDir: join(folder.path, 'sessions'),
+    lockPath: join(folder.path, 'cache', 'search.lock'),
+    holder: leaseHolder(),
+    times: searchTimes,
+    openThread({ onDeath }) {
+      threads += 1;
+      return createThread({
+        name: 'search',
+        program,
+        workerData: () => ({ deaths }),
+        resourceLimits: { maxOldGenerationSizeMb: 16 },
+        onDeath,
+      });
+    },
+    sessionOf: () => undefined,
+    countSessions: () => 3,
+    workspaceIds: async (id) => [id],
+    log: createLogger('silent'),
+  });
+  onTestFinished(() => search.close());
+  const find = () => search.search(searchRequestSchema.parse({ query: 'word' }), new AbortController().signal);
+  return { find, threads: () => threads };
+}
+
+const healthy = { items: [], has_more: false, source: 'index', index_state: { state: 'ready', documents: 7 } };
+
+it('starts a thread that ran out of memory again, and answers', async () => {
+  const { find, threads } = await startDying(1);
+  const replies = await Promise.all(Array.from({ length: 5 }, find));
+  for (const reply of replies) {
+    expect(reply).toMatchObject(healthy);
+    expect(reply.index_state).not.toHaveProperty('degraded');
+  }
+  expect(threads()).toBe(2);
+});
+
+it('answers without hits where the thread ends again, and starts it at the next search', async () => {
+  const { find, threads } = await startDying(2);
+  expect(await find()).toMatchObject({
+    items: [],
+    has_more: false,
+    index_state: { state: 'building', stale: true, total_sessions: 3, degraded: 'the search thread ended' },
+  });
+  expect(threads()).toBe(2);
+  expect(await find()).toMatchObject(healthy);
+  expect(threads()).toBe(3);
+});
