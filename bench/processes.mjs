@@ -17,8 +17,9 @@ process.on('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-export async function temporaryFolder() {
-  const folder = await mkdtemp(join(tmpdir(), 'service-code-bench-'));
+/** Creates a folder that is removed at the end of the run. */
+export async function temporaryFolder(parent = tmpdir()) {
+  const folder = await mkdtemp(join(parent, 'service-code-bench-'));
   folders.add(folder);
   return folder;
 }
