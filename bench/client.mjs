@@ -5,17 +5,17 @@ import { WebSocket } from 'ws';
 
 export const WAIT_MS = 30_000;
 
-/** Rejects when `promise` takes longer than `WAIT_MS`. */
-export function within(promise, what) {
+/** Rejects when `promise` takes longer. */
+export function within(promise, what, waitMs = WAIT_MS) {
   let timer;
   const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} took over ${WAIT_MS} ms`)), WAIT_MS);
+    timer = setTimeout(() => reject(new Error(`${what} took over ${waitMs} ms`)), waitMs);
   });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
 /** Requests to one server: `{ send(method, path, body), api(...), close() }`. */
-export function createClient({ url, token }) {
+export function createClient({ url, token }, { waitMs = WAIT_MS } = {}) {
   const agent = new Agent({ keepAlive: true, maxSockets: 32 });
   const { hostname, port } = new URL(url);
 
@@ -35,7 +35,7 @@ export function createClient({ url, token }) {
       request.on('error', reject);
       request.end(text);
     });
-    return within(answer, `${method} ${path}`);
+    return within(answer, `${method} ${path}`, waitMs);
   }
 
   return {
@@ -74,18 +74,21 @@ export async function follow({ url, token }, sessionIds) {
   return { next, close: () => socket.terminate() };
 }
 
-/** Creates a session in `project`; `turn(text)` runs one prompt to its end and resolves to the milliseconds it took. */
+/** A session of the server; `turn(events, text)` runs one prompt to its end and resolves to the milliseconds it took. */
+export const sessionWith = (client, id) => ({
+  id,
+  async turn(events, text) {
+    const begun = performance.now();
+    const ended = events.next('"prompt.completed"', id);
+    await Promise.all([ended, client.api('POST', `/sessions/${id}/prompts`, { content: [{ type: 'text', text }] })]);
+    return performance.now() - begun;
+  },
+});
+
+/** Creates a session in `project`. */
 export async function openSession(server, client, project) {
   const { id } = await client.api('POST', '/sessions', { metadata: { cwd: project } });
-  return {
-    id,
-    async turn(events, text) {
-      const begun = performance.now();
-      const ended = events.next('"prompt.completed"', id);
-      await Promise.all([ended, client.api('POST', `/sessions/${id}/prompts`, { content: [{ type: 'text', text }] })]);
-      return performance.now() - begun;
-    },
-  };
+  return sessionWith(client, id);
 }
 
 /** Heap in use after a garbage collection, including buffers, in MiB. */

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Measures the built output and prints one line per figure: value, aim, and whether it is met. Build first.
 //   node bench/compare.mjs [--before <folder with .output>] [--now <folder>] [--only <name>[,<name>]] [--quick]
+//     [--sessions <number>[,<number>]]
 // With --before, both builds run alternately in the same run, so that ratios are valid on a machine with other load;
 // without it, figures are in units of the CPU of a bare `node:http` request, measured in the same run.
 import { existsSync } from 'node:fs';
@@ -13,12 +14,14 @@ import { measureDeltas } from './measures/deltas.mjs';
 import { measureFileList } from './measures/file-list.mjs';
 import { measureFileSearch } from './measures/file-search.mjs';
 import { measureGrowth } from './measures/growth.mjs';
+import { measureLists } from './measures/lists.mjs';
 import { measureLongSession } from './measures/long-session.mjs';
 import { measureMcp } from './measures/mcp.mjs';
 import { measureMemory } from './measures/memory.mjs';
 import { measurePage } from './measures/page.mjs';
 import { measurePageList } from './measures/page-list.mjs';
 import { measureRequests } from './measures/requests.mjs';
+import { measureSearch } from './measures/search.mjs';
 import { measureSessions } from './measures/sessions.mjs';
 import { measureSoak } from './measures/soak.mjs';
 import { measureStart } from './measures/start.mjs';
@@ -51,7 +54,7 @@ const measures = {
   mcp: measureMcp,
 };
 /** Measures that run only if named. */
-const long = { soak: measureSoak };
+const long = { soak: measureSoak, lists: measureLists, search: measureSearch };
 /** Measures that have not started by then are skipped; the run ends at the latest after `LATEST_MS`. */
 const ENOUGH_MS = 10 * 60_000;
 const LATEST_MS = 20 * 60_000;
@@ -63,8 +66,11 @@ const { values: options } = parseArgs({
     now: { type: 'string', default: join(import.meta.dirname, '..') },
     only: { type: 'string' },
     quick: { type: 'boolean', default: false },
+    sessions: { type: 'string', default: '10000' },
   },
 });
+/** Sizes of the homes of `lists` and `search`. */
+const sessions = options.sessions.split(',').map(Number);
 const all = { ...measures, ...long };
 const wanted = options.only?.split(',') ?? Object.keys(measures);
 for (const name of wanted) {
@@ -110,7 +116,7 @@ for (const name of wanted) {
     report.counts.open += 1;
     continue;
   }
-  await all[name]({ builds, model, bare, quick: options.quick, report });
+  await all[name]({ builds, model, bare, quick: options.quick, sessions, report });
 }
 await bare.close();
 await model.stop();

@@ -15,17 +15,22 @@ async function inServer(inspectorUrl, source) {
   return result?.result?.value;
 }
 
-/** The longest time between two ticks that was CPU time of the loop's thread as well, in ms. */
+const TICK_MS = 5;
+
+/**
+ * The longest delay of a tick, in ms, without the time for which the loop's thread waited for a processor: computing and
+ * synchronous I/O block the loop, other processes do not.
+ */
 const WATCH_LOOP = `(() => {
   const { readFileSync } = process.getBuiltinModule('node:fs');
-  const cpu = () => Number(readFileSync('/proc/self/task/' + process.pid + '/schedstat', 'utf8').split(' ')[0]) / 1e6;
-  let last = [performance.now(), cpu()];
+  const waited = () => Number(readFileSync('/proc/self/task/' + process.pid + '/schedstat', 'utf8').split(' ')[1]) / 1e6;
+  let last = [performance.now(), waited()];
   globalThis.longestBlock = 0;
   setInterval(() => {
-    const now = [performance.now(), cpu()];
-    globalThis.longestBlock = Math.max(globalThis.longestBlock, Math.min(now[0] - last[0], now[1] - last[1]));
+    const now = [performance.now(), waited()];
+    globalThis.longestBlock = Math.max(globalThis.longestBlock, now[0] - last[0] - ${TICK_MS} - (now[1] - last[1]));
     last = now;
-  }, 5).unref();
+  }, ${TICK_MS}).unref();
 })()`;
 
 /** Begins to watch; each call of what it resolves to gives the longest block since the last one, in ms. */

@@ -1,6 +1,6 @@
 // The measured processes, and the values that are read from outside.
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,8 +17,9 @@ process.on('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-export async function temporaryFolder() {
-  const folder = await mkdtemp(join(tmpdir(), 'service-code-bench-'));
+/** Creates a folder that is removed at the end of the run. */
+export async function temporaryFolder(parent = tmpdir()) {
+  const folder = await mkdtemp(join(parent, 'service-code-bench-'));
   folders.add(folder);
   return folder;
 }
@@ -90,15 +91,8 @@ export async function runProgram(name, args) {
   return JSON.parse(line);
 }
 
-/** Creates a home whose only model is the model server, and a git project. */
-export async function makeHome(modelUrl) {
-  const folder = await temporaryFolder();
-  const home = join(folder, 'home');
-  const project = join(folder, 'project');
-  await mkdir(home);
-  await mkdir(project);
-  await writeFile(join(project, 'a.txt'), 'one line of the file that is read\n'.repeat(40));
-  execFileSync('git', ['init', '--quiet', project]);
+/** Writes the configuration of a home whose only model is the model server. */
+export function writeConfig(home, modelUrl) {
   const config = `default_model = "bench/bench-1"
 
 [providers.bench]
@@ -112,7 +106,19 @@ model = "bench-1"
 max_context_size = 1000000
 capabilities = ["tool_use"]
 `;
-  await writeFile(join(home, 'config.toml'), config);
+  writeFileSync(join(home, 'config.toml'), config);
+}
+
+/** Creates a home whose only model is the model server, and a git project. */
+export async function makeHome(modelUrl) {
+  const folder = await temporaryFolder();
+  const home = join(folder, 'home');
+  const project = join(folder, 'project');
+  await mkdir(home);
+  await mkdir(project);
+  await writeFile(join(project, 'a.txt'), 'one line of the file that is read\n'.repeat(40));
+  execFileSync('git', ['init', '--quiet', project]);
+  writeConfig(home, modelUrl);
   return { home, project, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 

@@ -5,11 +5,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { sessionSchema } from '#schema/rest/session.ts';
 import { workspaceIdOf } from '#server/workspaces/workspace-root.ts';
+import { eventually } from '#support/patience.ts';
 import { startServer, temporaryDirectory, type TestServer } from '#support/server.ts';
 import { sessionFolder } from '#support/session-folder.ts';
 import { startTalk } from '#support/talk.ts';
 import { startWorld } from '#support/world.ts';
-import { writeSession } from '../unit/sessions/index/index-fixtures.ts';
+import { sessionDir, writeSession } from '../unit/sessions/index/index-fixtures.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const ROOT = '/projects/one';
@@ -217,4 +218,23 @@ it('returns more sessions than a portion has, each a single time, in a reply of 
     await server.close();
     await rm(home, { recursive: true, force: true });
   }
+});
+
+it('follows folders that were added, changed and removed by hand', async () => {
+  const home = await temporaryDirectory();
+  for (const id of ['session_a', 'session_b', 'session_c']) await writeSession(home, id, { cwd: ROOT });
+  const first = await startServer({ home });
+  const list = async (server: TestServer) => {
+    const { items } = pageSchema.parse((await server.api('GET', '/sessions?include_archive=true')).data);
+    return items.map(({ id, archived }) => `${id}${archived ? ' (archived)' : ''}`);
+  };
+  expect(await list(first)).toEqual(['session_c', 'session_b', 'session_a']);
+  await first.close();
+  await rm(sessionDir(home, 'session_a'), { recursive: true });
+  await writeSession(home, 'session_b', { archived: true }, { revision: 9 });
+  await writeSession(home, 'session_d', { cwd: ROOT });
+  const second = await startServer({ home });
+  await eventually(async () => expect(await list(second)).toEqual(['session_d', 'session_c', 'session_b (archived)']));
+  await second.close();
+  await rm(home, { recursive: true, force: true });
 });

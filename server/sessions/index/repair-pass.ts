@@ -1,16 +1,18 @@
 /**
- * The repair pass of the session index: compares `sessions/<workspace id>/<session id>/` with the rows and reads only
- * folders that the index does not have in their current state. A session whose row is current costs one `stat`. Only
- * rows are written; unfinished folders of killed servers are removed.
+ * The repair pass of the session index: compares `sessions/<workspace id>/<session id>/` with the rows in a thread, and
+ * reads only folders that the index does not have in their current state. Only rows are written; unfinished folders of
+ * killed servers are removed.
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { yieldToLoop } from '#server/async/yield.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { errorCode } from '#server/errors/errno.ts';
 import type { IndexDb } from '#server/storage/derived-db.ts';
-import { IN_WORKSPACE, type StoredHeader } from './session-header.ts';
-import { countByWorkspace } from './session-counts.ts';
+import type { FolderName } from './folder-comparison.ts';
+import { openComparisonThread, type ComparisonThread } from './open-thread.ts';
+import type { StoredHeader } from './session-header.ts';
 import type { SessionFolder } from './session-folder.ts';
 import type { SessionRows } from './session-rows.ts';
 import { isUnfinished, removeAbandoned } from './unfinished-folders.ts';
@@ -24,6 +26,8 @@ export type ReadSessionFolder = (
 
 /** Number of folders that are read concurrently, and of rows per transaction. */
 const FOLDERS_AT_ONCE = 32;
+/** Rows that are compared in one request of the thread. */
+const ROWS_AT_ONCE = 500;
 
 export interface RepairPass {
   db: IndexDb;
@@ -40,19 +44,26 @@ export interface RepairPass {
 const knownRows = z.array(
   z.object({
     id: z.string(),
+    workspaceId: z.string(),
     revision: z.number(),
-    state_mtime: z.number().nullable(),
-    state_size: z.number().nullable(),
+    mtime: z.number().nullable(),
+    size: z.number().nullable(),
   }),
 );
 type Known = z.infer<typeof knownRows>[number];
 
-async function directories(path: string): Promise<string[]> {
+const KNOWN = `SELECT id, workspace_id AS workspaceId, revision, state_mtime AS mtime, state_size AS size
+  FROM sessions WHERE id > @after ORDER BY id LIMIT ${ROWS_AT_ONCE}`;
+
+const rowsAfter = ({ db }: RepairPass, after: string): Known[] =>
+  knownRows.parse(db.run(({ all }) => all(KNOWN, { after })));
+
+async function isEmpty(pass: RepairPass): Promise<boolean> {
+  if (rowsAfter(pass, '').length > 0) return false;
   try {
-    const entries = await readdir(path, { withFileTypes: true });
-    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    return (await readdir(pass.sessionsDir)).length === 0;
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return [];
+    if (errorCode(error) === 'ENOENT') return true;
     throw error;
   }
 }
@@ -62,32 +73,58 @@ async function directories(path: string): Promise<string[]> {
  * read a folder that the previous pass could read: another pass soon may succeed.
  */
 export async function repairPass(pass: RepairPass): Promise<boolean> {
-  const { db, sessionsDir, stopped, passedOver } = pass;
+  const { sessionsDir, passedOver } = pass;
   const refusedBefore = new Set([...passedOver.keys()].filter((dir) => passedOver.get(dir) === REFUSED));
-  const indexed = db.run(countByWorkspace);
-  const workspaceIds = new Set(await directories(sessionsDir));
-  for (const { workspaceId } of indexed) workspaceIds.add(workspaceId);
-  for (const workspaceId of workspaceIds) {
-    if (stopped()) break;
-    await scanWorkspace(pass, workspaceId);
+  // A new home needs no thread.
+  if (!(await isEmpty(pass))) {
+    const thread = openComparisonThread(sessionsDir);
+    try {
+      await repairRows(pass, thread);
+      await addFolders(pass, thread);
+    } finally {
+      await thread.close();
+    }
   }
   return [...passedOver].some(([dir, seenAs]) => seenAs === REFUSED && !refusedBefore.has(dir));
 }
 
-async function scanWorkspace(pass: RepairPass, workspaceId: string): Promise<void> {
-  const { db, rows, sessionsDir, stopped } = pass;
-  // Rows are read before folders: a folder is created before its row, so a row without a folder belongs to a removed
-  // session.
-  const sql = `SELECT id, revision, state_mtime, state_size FROM sessions WHERE ${IN_WORKSPACE}`;
-  const known = new Map(
-    knownRows.parse(db.run(({ all }) => all(sql, { workspace: workspaceId }))).map((row) => [row.id, row]),
-  );
-  const names = await directories(join(sessionsDir, workspaceId));
-  await sweep(pass, workspaceId, names.filter(isUnfinished));
-  const ids = names.filter((name) => !isUnfinished(name));
-  for (let start = 0; start < ids.length && !stopped(); start += FOLDERS_AT_ONCE) {
-    const batch = ids.slice(start, start + FOLDERS_AT_ONCE);
-    const changes = await Promise.all(batch.map((id) => readFolder(pass, workspaceId, id, known.get(id))));
+/** Reads the folders of rows that differ, and removes rows without a folder. */
+async function repairRows(pass: RepairPass, thread: ComparisonThread): Promise<void> {
+  let known = rowsAfter(pass, '');
+  for (let last = known.at(-1); last && !pass.stopped(); last = known.at(-1)) {
+    const { changed, removed } = await thread.compare(known);
+    const rowsOf = (indexes: readonly number[]) => indexes.flatMap((index) => known[index] ?? []);
+    await readFolders(pass, rowsOf(changed));
+    removeRows(pass, rowsOf(removed));
+    await yieldToLoop();
+    known = rowsAfter(pass, last.id);
+  }
+}
+
+/** Reads the folders without a row. */
+async function addFolders(pass: RepairPass, thread: ComparisonThread): Promise<void> {
+  while (!pass.stopped()) {
+    const found = await thread.rest();
+    if (found.length === 0) break;
+    await sweep(
+      pass,
+      found.filter(({ name }) => isUnfinished(name)),
+    );
+    await readFolders(
+      pass,
+      found.flatMap(({ workspaceId, name: id }) => (isUnfinished(id) ? [] : [{ workspaceId, id }])),
+    );
+  }
+}
+
+/** A folder to read, with its row when it was compared. */
+type ReadFolder = Pick<Known, 'workspaceId' | 'id'> & Partial<Known>;
+
+async function readFolders(pass: RepairPass, folders: readonly ReadFolder[]): Promise<void> {
+  const { db, rows, stopped } = pass;
+  for (let start = 0; start < folders.length && !stopped(); start += FOLDERS_AT_ONCE) {
+    const batch = folders.slice(start, start + FOLDERS_AT_ONCE);
+    const changes = await Promise.all(batch.map((folder) => readFolder(pass, folder)));
     const found = changes.filter((change) => change !== undefined);
     if (found.length === 0) continue;
     db.run((connection) => {
@@ -96,15 +133,21 @@ async function scanWorkspace(pass: RepairPass, workspaceId: string): Promise<voi
       });
     });
   }
-  const present = new Set(ids);
-  for (const { id, revision } of known.values()) {
-    if (present.has(id)) continue;
-    db.run(({ run }) => run('DELETE FROM sessions WHERE id = @id AND revision = @revision', { id, revision }));
-  }
 }
 
-async function sweep({ sessionsDir, log }: RepairPass, workspaceId: string, names: readonly string[]): Promise<void> {
-  for (const name of names) {
+function removeRows({ db }: RepairPass, removed: readonly Known[]): void {
+  if (removed.length === 0) return;
+  db.run((connection) => {
+    connection.transaction(() => {
+      for (const { id, revision } of removed) {
+        connection.run('DELETE FROM sessions WHERE id = @id AND revision = @revision', { id, revision });
+      }
+    });
+  });
+}
+
+async function sweep({ sessionsDir, log }: RepairPass, folders: readonly FolderName[]): Promise<void> {
+  for (const { workspaceId, name } of folders) {
     const dir = join(sessionsDir, workspaceId, name);
     await removeAbandoned(dir).catch((err: unknown) => {
       // The folder was renamed meanwhile, because its copy is complete.
@@ -125,23 +168,26 @@ interface FolderChange {
 }
 
 /** Whether the state file is unchanged since the row was written; a session that was never closed may have no file. */
-const sameFile = (row: Known, stamp: FileStamp | undefined) =>
-  row.state_mtime === (stamp?.mtime ?? null) && row.state_size === (stamp?.size ?? null);
+const sameFile = (row: ReadFolder, stamp: FileStamp | undefined) =>
+  row.mtime === (stamp?.mtime ?? null) && row.size === (stamp?.size ?? null);
 
 async function readFolder(
   { db, rows, sessionsDir, read, log, passedOver }: RepairPass,
-  workspaceId: string,
-  id: string,
-  known: Known | undefined,
+  known: ReadFolder,
 ): Promise<FolderChange | undefined> {
+  const { workspaceId, id } = known;
+  const isIndexed = known.revision !== undefined;
   const dir = join(sessionsDir, workspaceId, id);
   const warn = (err: unknown) =>
     log.warn('a session folder cannot be read and is left out of the index', { sessionId: id, dir, err });
   try {
     const stamp = await stateStamp(dir);
     const seenAs = `${stamp?.mtime} ${stamp?.size}`;
-    if (known ? sameFile(known, stamp) : passedOver.get(dir) === seenAs) return undefined;
-    const row = known && db.run((connection) => rows.stored(connection, id));
+    if (isIndexed ? sameFile(known, stamp) : passedOver.get(dir) === seenAs) return undefined;
+    const row = db.run((connection) => rows.stored(connection, id));
+    // The session was created since the rows were read, or the folder is a copy of another workspace's.
+
+    if (row && !isIndexed) return undefined;
     const stored = await read({ dir, id, workspaceId }, row).catch((error: unknown) => {
       if (errorCode(error) !== undefined) throw error;
       warn(error);

@@ -81,6 +81,9 @@ export interface SessionIndexDeps {
 const idRows = z.array(z.object({ id: z.string() }));
 const directoryRows = z.array(z.object({ cwd: z.string() }));
 
+/** SQLite would read the index of all sessions, because it knows no better how many each index has. */
+const WAKING = `INDEXED BY sessions_waking WHERE ${WAKES} AND archived = 0 ORDER BY updated_at DESC, id DESC`;
+
 /** Creates the index; `ready` opens its file. */
 export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
   const { db, log, sessionsDir, read, repairEveryMs = REPAIR_EVERY_MS, retryAfterMs = RETRY_AFTER_MS } = deps;
@@ -212,10 +215,7 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
       return idRows.parse(query(({ all }) => all(sql)))[0]?.id;
     },
     openRows: () => query((connection) => rows.headers(connection, 'WHERE open = 1 ORDER BY id')),
-    wakingRows: () =>
-      query((connection) =>
-        rows.headers(connection, `WHERE ${WAKES} AND archived = 0 ORDER BY updated_at DESC, id DESC`),
-      ),
+    wakingRows: () => query((connection) => rows.headers(connection, WAKING)),
     repair,
     async close() {
       closed = true;

@@ -47,7 +47,7 @@ export function openIndex(home: string, options: Partial<SessionIndexDeps> = {})
     ...options,
   });
   onTestFinished(() => index.close());
-  return { index, reads, lines };
+  return { index, db, reads, lines };
 }
 
 export const sessionDir = (home: string, id: string, workspaceId = WORKSPACE) =>

@@ -140,6 +140,16 @@ describe('session index', () => {
     expect(index.openRows().map(({ id }) => id)).toEqual(['a']);
   });
 
+  it('reads the sessions that wake from an index of them', async () => {
+    const { db, index } = openIndex(await temporaryHome());
+    for (const id of ['a', 'b', 'c']) index.upsert(sessionRow(id, { wakes: id === 'b' ? [] : ['cron'] }), 0);
+    index.upsert(sessionRow('d', { wakes: ['cron'], archived: true }), 0);
+    expect(index.wakingRows().map(({ id }) => id)).toEqual(['c', 'a']);
+    // All other indexes have a row for each session.
+    db.run(({ run }) => run('DROP INDEX sessions_waking'));
+    expect(() => index.wakingRows()).toThrow('sessions_waking');
+  });
+
   it('retains a row that cannot be written and writes it later', async () => {
     const home = await temporaryHome();
     await writeFile(join(home, 'cache'), 'in the way');
@@ -243,6 +253,74 @@ describe('repair', () => {
     reads.length = 0;
     await index.repair();
     expect(reads).toEqual([]);
+  });
+
+  it('finds the changes among more sessions than are compared in one request', async () => {
+    const home = await temporaryHome();
+    const ids = Array.from({ length: 1_100 }, (_, place) => `s${String(place).padStart(4, '0')}`);
+    const [first = '', , third = ''] = ids;
+    const last = ids.at(-1) ?? '';
+    const { index, reads } = openIndex(home);
+    for (const id of ids) {
+      await mkdir(sessionDir(home, id), { recursive: true });
+      index.upsert(sessionRow(id), 0);
+    }
+    await index.ready();
+    expect(reads).toEqual([]);
+    await rm(sessionDir(home, first), { recursive: true });
+    await rm(sessionDir(home, last), { recursive: true });
+    await writeSession(home, third, { archived: true }, { revision: 7 });
+    await writeSession(home, 'added');
+    await index.repair();
+    expect(reads.sort()).toEqual(['added', third]);
+    const rows = index.list({ archived: 'include', limit: undefined }).rows.map(({ id }) => id);
+    expect(rows.sort()).toEqual(['added', ...ids.slice(1, -1)]);
+  });
+
+  it('reads no folder whose session was indexed since its row was compared', async () => {
+    const home = await temporaryHome();
+    const ids = Array.from({ length: 100 }, (_, place) => `s${place}`);
+    for (const id of ids) await writeSession(home, id);
+    const { index, reads } = openIndex(home, {
+      read: async ({ id, dir, workspaceId }) => {
+        if (reads.length === 0) for (const each of ids) index.upsert(sessionRow(each), 0);
+        reads.push(id);
+        return readStateFile(dir, workspaceId, () => undefined);
+      },
+    });
+    await index.ready();
+    // Some are read concurrently with the first one.
+    expect(reads.length).toBeLessThan(ids.length);
+  });
+
+  it('a copy of a folder in another workspace does not change the row of the session', async () => {
+    const home = await temporaryHome();
+    await writeSession(home, 's1', { title: 'original' });
+    const { index } = openIndex(home);
+    await index.ready();
+    await writeSession(home, 's1', { title: 'copy', archived: true }, { workspaceId: 'wd_two_2', revision: 9 });
+    await index.repair();
+    expect(index.get('s1')).toMatchObject({ workspaceId: WORKSPACE, title: 'original', archived: false });
+  });
+
+  it('ends in the middle, and the next one continues', async () => {
+    const home = await temporaryHome();
+    const ids = Array.from({ length: 200 }, (_, place) => `s${place}`);
+    for (const id of ids) await writeSession(home, id);
+    let closing: Promise<void> | undefined;
+    const { index, reads } = openIndex(home, {
+      read: async ({ id, dir, workspaceId }) => {
+        reads.push(id);
+        closing ??= index.close();
+        return readStateFile(dir, workspaceId, () => undefined);
+      },
+    });
+    await index.ready();
+    await closing;
+    expect(reads.length).toBeLessThan(ids.length);
+    const next = openIndex(home);
+    await next.index.ready();
+    expect(next.index.list({ archived: 'include' }).rows).toHaveLength(ids.length);
   });
 
   it('does not change a row that is newer than its file', async () => {
