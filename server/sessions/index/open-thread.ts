@@ -16,8 +16,8 @@ export function openComparisonThread(sessionsDir: string): ComparisonThread {
   const thread = createThread({ name: 'repair', program, workerData: () => sessionsDir });
   // Both ends of the thread have one version.
   return {
-    compare: async (rows) => (await thread.ask(rows)) as RowDifferences,
-    rest: async () => (await thread.ask(undefined)) as FolderName[],
+    compare: async (rows) => (await thread.request(rows)) as RowDifferences,
+    rest: async () => (await thread.request(undefined)) as FolderName[],
     close: thread.close,
   };
 }

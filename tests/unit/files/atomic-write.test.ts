@@ -126,7 +126,7 @@ describe('writing through links', () => {
     expect((await stat(join(home, 'open'))).mode & 0o777).toBe(0o666);
   });
 
-  it('fails where the target cannot be read or is a folder, and leaves nothing behind', async () => {
+  it('fails where the target cannot be read or is a folder, and leaves no file of its own', async () => {
     const home = await temporaryHome();
     await writeFile(join(home, 'file'), '');
     await mkdir(join(home, 'folder'));

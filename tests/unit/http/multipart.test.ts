@@ -77,7 +77,7 @@ describe('a form', () => {
     expect(files).toEqual([{ filename: 'a.txt', mediaType: 'text/plain', content: 'content' }]);
   });
 
-  it('is read to its end behind a file that is not the first', async () => {
+  it('is read to its end after a file that is not the first', async () => {
     const { post } = await formServer();
     const big = 'x'.repeat(300_000);
     const { fields, files } = await post(`${file(TYPED)}${file(TYPED, big)}${field('last', '1')}${END}`);

@@ -33,7 +33,7 @@ async function client(url: string, protocols: string[] = [], headers: Record<str
   return { socket, received };
 }
 
-/** A server whose sockets are peers, with everything that their connections were told. */
+/** A server whose sockets are peers, with everything that their connections received. */
 async function gateway() {
   const opened: { peer: Peer; facts: PeerInfo; messages: string[]; closed: number }[] = [];
   const connections: Pick<App['connections'], 'open'> = {
@@ -116,7 +116,7 @@ describe('a peer', () => {
     const other = await connect();
     connection.peer.pause();
     for (let frame = 0; frame < 100; frame++) socket.send('x'.repeat(100_000));
-    // What the client has sent to another peer arrives, behind it.
+    // What the client has sent to another peer arrives after it.
     other.socket.send('y');
     await eventually(() => expect(other.connection.messages).toEqual(['y']));
     // The socket of a paused peer is full.
@@ -126,7 +126,7 @@ describe('a peer', () => {
     await eventually(() => expect(connection.messages).toHaveLength(100));
   });
 
-  it('is told once that its socket has closed, by either side', async () => {
+  it('receives once that its socket has closed, by either side', async () => {
     const { opened, connect } = await gateway();
     const byServer = await connect();
     const closed = once(byServer.socket, 'close');

@@ -268,7 +268,7 @@ describe('a background task', () => {
     expect(shown(drafts(started(quiet)))).toEqual(['main task.terminated', 'main background.task.terminated']);
   });
 
-  it('that had ended before is reported if its agent was not told', () => {
+  it('that had ended before is reported if its agent has not received it', () => {
     const state = folded(
       started(command),
       event('main', 'task.terminated', { info: { ...command, status: 'killed' } }),
@@ -289,7 +289,7 @@ describe('clients that have the session as busy', () => {
     settling.flatMap((draft) => (draft.type === 'event.session.work_changed' ? [draft] : []));
   const idle = { busy: false, main_turn_active: false, pending_interaction: 'none' } as const;
 
-  it('are told that it is idle, last, with the outcome of the turn', () => {
+  it('receive that it is idle, last, with the outcome of the turn', () => {
     const settling = drafts(turn(), published(true));
     expect(settling.at(-1)).toEqual(
       event('main', 'event.session.work_changed', { ...idle, last_turn_reason: 'cancelled' }),
@@ -297,14 +297,14 @@ describe('clients that have the session as busy', () => {
     expect(work(settling)).toHaveLength(1);
   });
 
-  it('are told the same of one that waits for an answer', () => {
+  it('receive the same of one that waits for an answer', () => {
     expect(work(drafts(asked('q'), published(false, 'approval')))).toEqual([
       event('main', 'event.session.work_changed', idle),
     ]);
     expect(work(drafts(published(true)))).toEqual([event('main', 'event.session.work_changed', idle)]);
   });
 
-  it('are told the outcome of a turn that they have not heard of', () => {
+  it('receive the outcome of a turn that they do not know', () => {
     const cancelled = event('main', 'event.session.work_changed', { ...idle, last_turn_reason: 'cancelled' });
     expect(work(drafts(published(false), turn()))).toEqual([cancelled]);
     expect(work(drafts(published(false, 'none', 'cancelled'), turn()))).toEqual([]);

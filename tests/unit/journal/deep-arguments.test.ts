@@ -27,7 +27,7 @@ describe('arguments that nest too deeply', () => {
     expect(flattened({ [key]: display })).toEqual({ [key]: { ...display, detail: JSON.stringify(deep) } });
   });
 
-  it('are found beside others', () => {
+  it('are found next to others', () => {
     const args = { a: [1], b: nested(MAX_JSON_LEVELS), c: null };
     expect(flattened({ args })).toEqual({ args: JSON.stringify(args) });
   });

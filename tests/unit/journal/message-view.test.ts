@@ -81,7 +81,7 @@ describe('the parts that clients receive', () => {
     expect(shown(part)).toStrictEqual([expected]);
   });
 
-  it('have calls behind them, with their arguments as JSON', () => {
+  it('have calls after them, with their arguments as JSON', () => {
     const { content, metadata } = shownMessage(assistant([text('a')], [call]));
     const use = { type: 'tool_use', tool_call_id: 'c', tool_name: 'Bash', input: { command: 'ls' } };
     expect(content).toStrictEqual([{ type: 'text', text: 'a' }, use]);
