@@ -28,8 +28,14 @@ export function encodeToken(
   { number: _number, ...after }: Place & { number?: number },
   frequencies: Frequencies,
 ): string {
-  return Buffer.from(JSON.stringify({ conditions, generation, after, frequencies })).toString('base64url');
+  const text = JSON.stringify({ conditions, generation, after, frequencies });
+  return Buffer.concat([checksum(text), Buffer.from(text)]).toString('base64url');
 }
+
+const CHECKSUM_BYTES = 8;
+
+/** Detects damage; it is no protection against forgery, which gains nothing. */
+const checksum = (text: string): Buffer => createHash('sha256').update(text).digest().subarray(0, CHECKSUM_BYTES);
 
 /** Throws `validation.failed` for a damaged token, and for one of other conditions or another index. */
 export function decodeToken(token: string, conditions: string, generation: string): PageToken {
@@ -42,7 +48,10 @@ export function decodeToken(token: string, conditions: string, generation: strin
 
 function parsed(token: string): PageToken | undefined {
   try {
-    return tokenSchema.parse(JSON.parse(Buffer.from(token, 'base64url').toString()));
+    const bytes = Buffer.from(token, 'base64url');
+    const text = bytes.subarray(CHECKSUM_BYTES).toString();
+    const isWhole = bytes.toString('base64url') === token && bytes.subarray(0, CHECKSUM_BYTES).equals(checksum(text));
+    return isWhole ? tokenSchema.parse(JSON.parse(text)) : undefined;
   } catch {
     return undefined;
   }

@@ -188,7 +188,19 @@ describe('its pages', () => {
         details: [{ path: 'page_token' }],
       });
     }
-    expect(await refused({ ...query, page_token: 'nonsense' })).toMatchObject({ details: [{ path: 'page_token' }] });
+    const other = await startServer();
+    onTestFinished(() => other.close());
+    await eventually(async () => {
+      const { data } = await other.api('POST', '/api/v1/search', query);
+      expect(searchReplySchema.parse(data)).toSatisfy(isReady);
+    });
+    for (const answer of [
+      await refused({ ...query, page_token: 'nonsense' }),
+      await refused({ ...query, page_token: first?.slice(0, -1) }),
+      await other.api('POST', '/api/v1/search', { ...query, page_token: first }),
+    ]) {
+      expect(answer).toMatchObject({ code: 40001, details: [{ path: 'page_token' }] });
+    }
   });
 
   it.each([

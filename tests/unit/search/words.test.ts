@@ -1,3 +1,4 @@
+import { toUSVString } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { normalizedText } from '#server/search/normalized-text.ts';
 import { snippetOf } from '#server/search/snippet.ts';
@@ -63,6 +64,7 @@ describe('a snippet', () => {
     ['the ﬁle ＡＢＣ', 'file abc', 'the ﬁle ＡＢＣ'],
     ['İstanbul', 'i̇s', 'İstanbul'],
     ['a cafe\u0301 b', 'café', 'a cafe\u0301 b'],
+    ['<b>ＨＩＴ</b> & <mark>', 'hit', '<b>ＨＩＴ</b> & <mark>'],
   ])('of %s shows the original', (text, query, snippet) => {
     expect(snippetOf(text, query, 'literal')).toBe(snippet);
   });
@@ -77,6 +79,40 @@ describe('a snippet', () => {
       const snippet = snippetOf(`${'🚀'.repeat(60)}${'x'.repeat(before % 4)}hit${'🚀'.repeat(60)}`, 'hit', 'literal');
       expect(snippet).toBe(snippet.replaceAll(/\p{Cs}/gu, '?'));
       expect(snippet).toMatch(/^…(🚀)+x*hit(🚀)+…$/u);
+    }
+  });
+
+  it('is a part of any text, with whole characters', () => {
+    const random = seeded(13);
+    const pieces = [
+      'ﬁle ',
+      'ＡＢＣ',
+      'e\u0301',
+      'İ',
+      '🚀',
+      '👩‍👩‍👧',
+      'ｶﾞ',
+      '한',
+      '\n\t ',
+      'word ',
+      '<i>',
+      '…',
+      'x'.repeat(40),
+    ];
+    const textOf = (length: number) =>
+      Array.from({ length }, () => pieces[Math.floor(random() * pieces.length)] ?? '').join('');
+    for (let run = 0; run < 3_000; run += 1) {
+      const text = textOf(1 + Math.floor(random() * 40));
+      const query = normalized(random() < 0.5 ? textOf(1 + Math.floor(random() * 2)) : text.slice(3, 9));
+      const mode = random() < 0.5 ? 'literal' : 'terms';
+      const snippet = snippetOf(text, query, mode);
+      const collapsed = text.replaceAll(/\s+/g, ' ');
+      expect(toUSVString(snippet)).toBe(snippet);
+      const shown = collapsed.includes(snippet) ? snippet : snippet.replace(/^…/, '').replace(/…$/, '');
+      expect(collapsed.includes(shown) || collapsed.includes(shown.replace(/^…/, ''))).toBe(true);
+      if (mode === 'literal' && normalized(text).includes(query)) {
+        expect(normalized(snippet).replaceAll(/\s+/g, ' ')).toContain(query.replaceAll(/\s+/g, ' '));
+      }
     }
   });
 
