@@ -2,7 +2,8 @@
  * Search over all sessions of the home. One worker thread reads and writes its index; this part sends the
  * thread the sessions that changed, and completes its answers from the session index.
  */
-import { join } from 'node:path';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { systemClock as clock } from '#server/clock.ts';
 import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
 import type { EventFrame } from '#server/events/frame.ts';
@@ -131,6 +132,7 @@ export function createSearch(deps: SearchDeps): Search {
   async function holdLease(): Promise<void> {
     try {
       if (!ownsLease()) {
+        await mkdir(dirname(lockPath), { recursive: true, mode: 0o700 });
         const taken = await acquireLease(lockPath, holder);
         lease = 'lease' in taken ? taken.lease : undefined;
       }

@@ -310,7 +310,7 @@ describe('clients that have the session as busy', () => {
     expect(work(drafts(published(false, 'none', 'cancelled'), turn()))).toEqual([]);
   });
 
-  it('are not told what they know', () => {
+  it('do not receive what they know', () => {
     expect(work(drafts(turn()))).toEqual([]);
     expect(work(drafts(published(true), published(false)))).toEqual([]);
     expect(work(drafts(published(false), event('agent-0', 'compaction.started', { trigger: 'auto' })))).toEqual([]);

@@ -1,10 +1,11 @@
-import { mkdir } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { searchRequestSchema } from '#schema/rest/search.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { createSearch, searchTimes } from '#server/search/search.ts';
 import { createThread } from '#server/threads/thread.ts';
+import { eventually } from '#support/patience.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
 import { useTemporaryFolder } from '#support/session-logs.ts';
 import program from './fixtures/dying-program.ts?thread';
@@ -15,7 +16,6 @@ const folder = useTemporaryFolder();
 async function startDying(times: number) {
   const deaths = new Int32Array(new SharedArrayBuffer(4));
   Atomics.store(deaths, 0, times);
-  await mkdir(join(folder.path, 'cache'));
   let threads = 0;
   const search = createSearch({
     sessionsDir: join(folder.path, 'sessions'),
@@ -52,6 +52,11 @@ it('starts a thread that ran out of memory again, and answers', async () => {
     expect(reply.index_state).not.toHaveProperty('degraded');
   }
   expect(threads()).toBe(2);
+});
+
+it('acquires the lease of a home without a cache', async () => {
+  await (await startDying(0)).find();
+  await eventually(() => access(join(folder.path, 'cache', 'search.lock.1')));
 });
 
 it('answers without hits where the thread ends again, and starts it at the next search', async () => {
