@@ -244,8 +244,10 @@ describe('the index', () => {
       await server.close();
       await rm(home, { recursive: true });
     });
+    // Opening would create it.
+    await eventually(() => expect(existsSync(file)).toBe(true));
     await eventually(() => {
-      const database = new Database(file, { fileMustExist: true });
+      const database = new Database(file);
       try {
         expect(database.prepare(`SELECT 1 FROM facts WHERE name = 'filled'`).all()).toHaveLength(1);
       } finally {
