@@ -54,6 +54,8 @@ export function createIndexer(deps: IndexerDeps): Indexer {
   let passDue = false;
   let timer: NodeJS.Timeout | undefined;
   let failure: string | undefined;
+  /** The failure of the running refresh; an earlier one is reported until it ends. */
+  let currentFailure: string | undefined;
   let closed = false;
   let leaseChecked: (() => void) | undefined;
 
@@ -74,7 +76,7 @@ export function createIndexer(deps: IndexerDeps): Indexer {
     } catch (error) {
       // The next pass finds the session again.
       if (isTemporary(error)) throw error;
-      failure = errorMessage(error);
+      fail(error);
       noteFailure(connection, hint, hint.length);
     }
   }
@@ -84,15 +86,24 @@ export function createIndexer(deps: IndexerDeps): Indexer {
     try {
       setArchived(connection, id, archived);
     } catch (error) {
-      failure = errorMessage(error);
+      fail(error);
     }
+  }
+
+  function fail(error: unknown): void {
+    failure = currentFailure = errorMessage(error);
   }
 
   async function takeHints(): Promise<void> {
     for (const hint of hints.values()) {
       if (closed) break;
       hints.delete(hint.id);
-      await index(hint, true);
+      try {
+        await index(hint, true);
+      } catch (error) {
+        if (!hints.has(hint.id)) hints.set(hint.id, hint);
+        throw error;
+      }
     }
   }
 
@@ -118,18 +129,21 @@ export function createIndexer(deps: IndexerDeps): Indexer {
   async function work(): Promise<void> {
     if (working) return;
     working = true;
-    failure = undefined;
+    currentFailure = undefined;
+    let isRepeatable = true;
     try {
       await db.refresh();
       await takeHints();
       if (filling && (passDue || !db.filled())) await pass();
     } catch (error) {
-      failure = errorMessage(error);
+      fail(error);
+      isRepeatable = false;
       schedulePass(retryAfterMs);
     } finally {
       working = false;
+      failure = currentFailure;
     }
-    if (!closed && (hints.size > 0 || (filling && passDue))) void work();
+    if (isRepeatable && !closed && (hints.size > 0 || (filling && passDue))) void work();
   }
 
   function startPass(): void {

@@ -66,9 +66,11 @@ describe.skipIf(mountsForbidden() !== undefined)('a cache that cannot be written
     expect(page).toMatchObject({ source: 'live', index_state: { state: 'ready', documents: 3 } });
     expect(page.items).toEqual([expect.objectContaining({ session_id: live, snippet: 'The beluga was seen.' })]);
     // What could not be written is missing, and the reply says so.
-    const { items: none, index_state: state } = await search(server, { query: 'beluga' });
-    expect(none).toEqual([]);
-    expect(state).toMatchObject({ state: 'readonly', stale: true, degraded: expect.any(String) });
+    await eventually(async () => {
+      const { items: none, index_state: state } = await search(server, { query: 'beluga' });
+      expect(none).toEqual([]);
+      expect(state).toMatchObject({ state: 'readonly', stale: true, degraded: expect.any(String) });
+    });
   });
 
   it('is served without the companion files of a database', async () => {

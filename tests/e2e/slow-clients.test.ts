@@ -8,7 +8,7 @@ import { connect } from '#support/ws-client.ts';
 
 const FRAMES = 100_000;
 const WARM_UP_FRAMES = 2_000;
-const GROWTH_BYTES = 64 * 1024 * 1024;
+const GROWTH_BYTES = 96 * 1024 * 1024;
 
 let server: SpawnedServer;
 beforeEach(async () => {
