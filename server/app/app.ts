@@ -1,5 +1,4 @@
 /** The composition root: builds every service once, layer by layer. The only file that knows all of them. */
-import { join } from 'node:path';
 import { createAgentDefaults } from '#server/agent/binding/defaults.ts';
 import type { UseSession } from '#server/agent/contract/feature.ts';
 import { lazy } from '#server/async/lazy.ts';
@@ -14,7 +13,6 @@ import type { Connections } from '#server/events/peer.ts';
 import { createFileSearch, type FileSearch } from '#server/file-search/file-search.ts';
 import { createGit, type Git } from '#server/git/git.ts';
 import { listInstances } from '#server/home/instances.ts';
-import { ServiceError } from '#server/errors/service-error.ts';
 import { newUlid } from '#server/ids.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { McpAuth } from '#server/mcp/auth/mcp-auth.ts';
@@ -30,10 +28,8 @@ import { indexSchema } from '#server/sessions/index/session-header.ts';
 import { sessionFrames } from '#server/sessions/requests/conversation-actions.ts';
 import { createSessions, type Sessions } from '#server/sessions/sessions.ts';
 import { removeOldIndexes } from '#server/storage/old-indexes.ts';
-import { createSearch, type Search } from '#server/search/search.ts';
-import { openSearchThread } from '#server/search/open-thread.ts';
+import type { Search } from '#server/search/search.ts';
 import { searchSchema } from '#server/search/tables.ts';
-import { indexPath } from '#server/storage/index-db.ts';
 import { loadPty } from '#server/terminals/pty.ts';
 import { terminalFrames } from '#server/terminals/terminal-frames.ts';
 import { createTerminals, terminalsMounted, type Terminals } from '#server/terminals/terminals.ts';
@@ -54,6 +50,7 @@ import { createDisposers, type Disposers } from './disposers.ts';
 import { createMeta } from './meta.ts';
 import { openHome } from './open-home.ts';
 import { openMcp } from './open-mcp.ts';
+import { openSearch } from './open-search.ts';
 import { logOfSessions, openIndex, openProjectFolders, sessionsDir } from './open-workspaces.ts';
 import type { AppOptions, BindOptions } from './options.ts';
 
@@ -101,12 +98,6 @@ export interface App {
   /** Closes everything, last opened first; later calls do nothing. */
   close(): Promise<void>;
 }
-
-/** Sessions of a project that is not registered any more are still found under their own id. */
-const idsOfUnknown = (id: string) => (error: unknown) => {
-  if (error instanceof ServiceError && error.name === 'workspace.not_found') return [id];
-  throw error;
-};
 
 /** Domains of the configuration that decide which calls run without approval, and which commands run with them. */
 const GUARDING_DOMAINS: ReadonlySet<string> = new Set(['permission', 'defaultPermissionMode', 'hooks']);
@@ -166,33 +157,9 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const providers = createProviders({ documents, config, env });
   const models = createModelChecks({ config, providers, env, identity });
 
-  const search = opened.add(
-    createSearch({
-      sessionsDir: sessionsDir(options.home),
-      lockPath: join(options.home, 'cache', 'search.lock'),
-      holder: instance.holder,
-      times: options.searchTimes,
-      openThread: (events) =>
-        openSearchThread({
-          options: {
-            path: join(options.home, 'cache', `search-v${searchSchema.version}.db`),
-            sessionIndex: indexPath(options.home, indexSchema),
-            sessionsDir: sessionsDir(options.home),
-            passEveryMs: options.searchTimes.everyMs,
-          },
-          events,
-          log,
-        }),
-      sessionOf(id) {
-        const live = sessions.liveJournal(id);
-        if (live) return { ...live, isLive: true };
-        const stored = index.stored(id);
-        return stored && { header: stored.header, length: stored.journalLength, isLive: false };
-      },
-      countSessions: () => index.workspaces().reduce((sum, workspace) => sum + workspace.sessions, 0),
-      workspaceIds: (id) => workspaces.aliases(id).catch(idsOfUnknown(id)),
-      log,
-    }),
+  const search = openSearch(
+    { options, home, index, workspaces, liveJournal: (id) => sessions.liveJournal(id), log },
+    opened,
   );
   bus.listen({ receive: search.receive, flushed: () => undefined, followers: () => 0 });
 
