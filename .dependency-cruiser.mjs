@@ -31,8 +31,8 @@ const LAYERS = [
 /** The reducer of transcript operations, and the client that follows a transcript. */
 const REDUCER = '^server/transcript/(reducer|client)/';
 
-/** Escaping of texts that a user consents to; the server's labels and the page's cards share it. */
-const VISIBLE_TEXT = '^server/text/visible-text\\.ts$';
+/** Escaping of texts that a user consents to, and how search compares texts; the server and the page share them. */
+const SHARED_TEXT = '^server/text/(visible-text|normalized-text|word-runs)\\.ts$';
 
 /** The folders in each of them import each other in no circle, types included. */
 const FOLDERS_WITHOUT_CIRCLES = ['server', 'server/agent', 'server/sessions'];
@@ -171,12 +171,12 @@ export default {
     {
       name: 'page-takes-only-types',
       comment:
-        'The page bundles no schema; it knows their types. The reducer of transcripts, their client and the escapes of visible text are its own.',
+        'The page bundles no schema; it knows their types. The reducer of transcripts, their client and what `server/text` shares are its own.',
       severity: 'error',
       from: { path: '^web/' },
       to: {
         path: '^(server|utils|routes|plugins)/',
-        pathNot: [REDUCER, VISIBLE_TEXT],
+        pathNot: [REDUCER, SHARED_TEXT],
         dependencyTypesNot: ['type-only'],
       },
     },
@@ -184,7 +184,7 @@ export default {
       name: 'page-knows-schemas-only',
       severity: 'error',
       from: { path: '^web/' },
-      to: { path: '^(server|utils|routes|plugins|tests)/', pathNot: ['^server/schema/', REDUCER, VISIBLE_TEXT] },
+      to: { path: '^(server|utils|routes|plugins|tests)/', pathNot: ['^server/schema/', REDUCER, SHARED_TEXT] },
     },
     {
       name: 'reducer-runs-anywhere',
@@ -195,10 +195,10 @@ export default {
       to: { pathNot: REDUCER, dependencyTypesNot: ['type-only'] },
     },
     {
-      name: 'visible-text-needs-nothing',
-      comment: 'The page bundles it.',
+      name: 'shared-text-needs-nothing',
+      comment: 'The page bundles these files.',
       severity: 'error',
-      from: { path: VISIBLE_TEXT },
+      from: { path: SHARED_TEXT },
       to: {},
     },
     {

@@ -7,7 +7,8 @@ import { orderOf, type Match, type Place } from './order.ts';
 import type { Query } from './query.ts';
 import { quoted } from './tables.ts';
 import { windowsOf } from './windows.ts';
-import { isUnspaced, normalized } from './words.ts';
+import { isUnspaced } from '#server/text/word-runs.ts';
+import { normalized } from './words.ts';
 
 /** Trigrams of a long query that select its candidates; each candidate's text is compared anyway. */
 const MAX_TRIGRAMS = 32;

@@ -1,6 +1,7 @@
 /** The part of a text that a hit displays. */
-import { normalizedText, type Range } from './normalized-text.ts';
-import { queryTermsOf, wordsOf } from './words.ts';
+import { normalizedText, type Range } from '#server/text/normalized-text.ts';
+import { wordsOf } from '#server/text/word-runs.ts';
+import { queryTermsOf } from './words.ts';
 
 /** UTF-16 units on each side of the match. */
 const CONTEXT_UNITS = 80;

@@ -1,5 +1,9 @@
-/** A normalized text whose positions are mapped back to the original. */
-import { normalized } from './words.ts';
+/**
+ * Texts as search compares them: compatibility forms, case and width do not count. Positions are mapped back to the
+ * original. The page marks hits with the same code, so this file needs nothing.
+ */
+
+export const normalizeText = (text: string): string => text.normalize('NFKC').toLowerCase();
 
 /**
  * Characters that normalization may join to one: a base with its marks (the half-width sound marks included), and
@@ -8,6 +12,7 @@ import { normalized } from './words.ts';
 const CLUSTERS =
   /[\uac00-\ud7a3]?[\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7fb\u3131-\u318e\uffa0-\uffdc]+[\p{M}\uff9e\uff9f]*|\P{M}[\p{M}\uff9e\uff9f]*|[\p{M}\uff9e\uff9f]+/gsu;
 
+/** Positions in UTF-16 units; `end` is exclusive. */
 export interface Range {
   start: number;
   end: number;
@@ -22,12 +27,12 @@ export interface NormalizedText {
 /** Normalizes a text; a match that begins or ends inside a character with marks is widened to the whole character. */
 export function normalizedText(original: string): NormalizedText {
   return {
-    text: normalized(original),
+    text: normalizeText(original),
     original({ start, end }) {
       let from: number | undefined;
       let position = 0;
       for (const { 0: cluster, index } of original.matchAll(CLUSTERS)) {
-        position += normalized(cluster).length;
+        position += normalizeText(cluster).length;
         if (from === undefined && position > start) from = index;
         if (position >= end) return { start: from ?? index, end: index + cluster.length };
       }

@@ -1,7 +1,7 @@
 /** The hits of the search palette: titles that the page has, and the server's hits. */
 import type { SearchHit, Session } from '../client/types.ts';
-import { normalized } from './normalized-text.ts';
-import { runsOf } from './search-marks.ts';
+import { normalizeText } from '#server/text/normalized-text.ts';
+import { runsOf } from '#server/text/word-runs.ts';
 import type { ParsedQuery, SearchOptions, SearchOrigin } from './search-query.ts';
 import { titleOf } from './session-list.ts';
 
@@ -17,7 +17,7 @@ const titles = new WeakMap<Session, string>();
 
 /** The normalized title; sessions are replaced when they change. */
 function normalizedTitle(session: Session): string {
-  const known = titles.get(session) ?? normalized(titleOf(session));
+  const known = titles.get(session) ?? normalizeText(titleOf(session));
   titles.set(session, known);
   return known;
 }
@@ -34,8 +34,8 @@ export function matchingTitles(
   limit: number,
 ): Session[] {
   if (scope === 'session' || author !== 'all') return [];
-  const text = normalized(query);
-  const wanted = mode === 'literal' ? [text] : runsOf(text).map((run) => run.text);
+  const text = normalizeText(query);
+  const wanted = mode === 'literal' ? [text] : Array.from(runsOf(text), (run) => run.text);
   // Only punctuation, which is no word.
   if (wanted.length === 0 && text !== '') return [];
   const found: Session[] = [];

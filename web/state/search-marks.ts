@@ -1,33 +1,11 @@
 /** Marks the words of a query in the snippet of a hit, by the server's rules of matching. */
-import { normalized, normalizedText, type Range } from './normalized-text.ts';
+import { normalizedText, normalizeText, type Range } from '#server/text/normalized-text.ts';
+import { queryTermsOfRun, runsOf } from '#server/text/word-runs.ts';
 import type { ParsedQuery } from './search-query.ts';
 
 export interface Segment {
   text: string;
   isMarked: boolean;
-}
-
-const WORDS = /[\p{L}\p{M}\p{N}]+/gu;
-/** Letters of scripts that are written without spaces between words. */
-const UNSPACED =
-  /(?=\p{L})[\p{Script_Extensions=Han}\p{Script_Extensions=Hiragana}\p{Script_Extensions=Katakana}\p{Script_Extensions=Hangul}]/u;
-const RUNS = new RegExp(`(?:${UNSPACED.source})+|(?:(?!${UNSPACED.source})[^])+`, 'gu');
-
-interface Run {
-  text: string;
-  start: number;
-  isUnspaced: boolean;
-}
-
-/** The words of a normalized text; runs of scripts without spaces are separated from the rest. */
-export function runsOf(text: string): Run[] {
-  return [...text.matchAll(WORDS)].flatMap(({ 0: word, index }) =>
-    [...word.matchAll(RUNS)].map(({ 0: run, index: at }) => ({
-      text: run,
-      start: index + at,
-      isUnspaced: UNSPACED.test(run),
-    })),
-  );
 }
 
 function occurrences(text: string, wanted: string, offset = 0): Range[] {
@@ -40,22 +18,16 @@ function occurrences(text: string, wanted: string, offset = 0): Range[] {
 
 /** Whole words; of scripts without spaces pairs of neighbours anywhere, and a character that is alone. */
 function termRanges(text: string, query: string): Range[] {
-  const wanted = runsOf(query);
+  const wanted = [...runsOf(query)];
   const words = new Set(wanted.filter(({ isUnspaced }) => !isUnspaced).map((run) => run.text));
-  const pairs = wanted.filter(({ isUnspaced }) => isUnspaced).flatMap((run) => pairsOf(run.text));
-  const whole = runsOf(text).flatMap((run): Range[] => {
+  const pairs = wanted.filter(({ isUnspaced }) => isUnspaced).flatMap((run) => queryTermsOfRun(run.text));
+  const whole = [...runsOf(text)].flatMap((run): Range[] => {
     if (run.isUnspaced) return pairs.flatMap((pair) => occurrences(run.text, pair, run.start));
     return words.has(run.text) ? [{ start: run.start, end: run.start + run.text.length }] : [];
   });
   if (whole.length > 0) return whole;
   // The snippet may be cut around a part of a longer word that precedes the whole one.
   return [...words].flatMap((word) => occurrences(text, word));
-}
-
-function pairsOf(run: string): string[] {
-  const characters = [...run];
-  if (characters.length < 2) return characters;
-  return characters.slice(1).map((character, at) => `${characters[at]}${character}`);
 }
 
 /** Joins ranges that overlap or touch. */
@@ -73,7 +45,7 @@ function merged(ranges: readonly Range[]): Range[] {
 export function markedSegments(snippet: string, { mode, query }: ParsedQuery): Segment[] {
   const { text, original } = normalizedText(snippet);
   // White space of a snippet is collapsed.
-  const wanted = normalized(query).replaceAll(/\s+/g, ' ');
+  const wanted = normalizeText(query).replaceAll(/\s+/g, ' ');
   const found = mode === 'terms' ? termRanges(text, wanted) : wanted === '' ? [] : occurrences(text, wanted);
   const segments: Segment[] = [];
   let at = 0;

@@ -1,6 +1,6 @@
 /** From the text and the choices of the search palette to a request. */
 import type { SearchQuery } from '../client/types.ts';
-import { normalized } from './normalized-text.ts';
+import { normalizeText } from '#server/text/normalized-text.ts';
 
 /** The fewest characters of a literal query. */
 const LITERAL_MIN = 2;
@@ -38,7 +38,7 @@ export function parseQuery(text: string): ParsedQuery {
 
 /** Whether the server accepts the query: words are not blank, a literal text has two characters. */
 export const isSearchable = ({ mode, query }: ParsedQuery): boolean =>
-  mode === 'terms' ? query !== '' : [...normalized(query)].length >= LITERAL_MIN;
+  mode === 'terms' ? query !== '' : [...normalizeText(query)].length >= LITERAL_MIN;
 
 /** The request without its page. */
 export function searchRequest(

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { createEvent } from 'h3';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { listenDuringTest } from '#support/listen-during-test.ts';
 import { until } from '#support/patience.ts';
 import { readJsonBody, RequestAborted, UnreadableBody } from '#utils/http/body.ts';
 
@@ -25,14 +26,7 @@ async function bodyServer(ready: (request: IncomingMessage) => unknown = () => u
       response.end();
     })();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address ? address.port : 0;
+  const port = await listenDuringTest(server);
   async function post(body: string | Uint8Array, type = 'application/json'): Promise<Outcome> {
     const before = outcomes.length;
     const headers = { 'content-type': type, connection: 'close' };

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
+import { listenDuringTest } from '#support/listen-during-test.ts';
 import { until } from '#support/patience.ts';
 import { connectionsAllowed, limitConnections } from '#utils/http/connection-limit.ts';
 
@@ -21,14 +22,7 @@ it('a new connection replaces the oldest one without an open request, or is clos
   const responses: ServerResponse[] = [];
   const server = createServer((_request, response) => void responses.push(response));
   limitConnections(server, 2);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address ? address.port : 0;
+  const port = await listenDuringTest(server);
   const open = async (send = '') => {
     const socket = connect(port, '127.0.0.1').resume();
     socket.on('error', () => undefined);

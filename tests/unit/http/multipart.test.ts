@@ -1,9 +1,10 @@
 /** Forms as they arrive at an HTTP server. */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { listenDuringTest } from '#support/listen-during-test.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { eventually, until } from '#support/patience.ts';
 import { RequestAborted, UnreadableBody } from '#utils/http/body.ts';
@@ -14,18 +15,6 @@ interface Outcome {
   fields?: ReadonlyMap<string, string>;
   files: { filename: string; mediaType: string; content: string }[];
   error?: unknown;
-}
-
-/** Lets the server listen until the test completes. */
-async function portOf(server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  return typeof address === 'object' && address ? address.port : 0;
 }
 
 /** The whole request of a form, or one whose body is cut. */
@@ -48,7 +37,7 @@ async function formServer(onFile?: OnFile, idleMs = 60_000) {
       )
       .finally(() => response.end());
   });
-  const port = await portOf(server);
+  const port = await listenDuringTest(server);
   async function post(body: string, type = 'multipart/form-data; boundary=xx'): Promise<Outcome> {
     const before = outcomes.length;
     const socket = connect(port, '127.0.0.1');
@@ -269,7 +258,7 @@ describe('a failure', () => {
         .then(() => createForm(request, 60_000).read(() => Promise.resolve()))
         .catch((error: unknown) => errors.push(error));
     });
-    const port = await portOf(server);
+    const port = await listenDuringTest(server);
     const body = file(TYPED) + END;
     for (const sent of [body, body.slice(0, -2)]) {
       errors.length = 0;

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
+import { listenDuringTest } from '#support/listen-during-test.ts';
 import { eventually, until } from '#support/patience.ts';
 import { trackRequests } from '#utils/http/open-requests.ts';
 
@@ -8,14 +8,7 @@ it('resolves when the last of the open requests has ended, for everybody who wai
   const responses: ServerResponse[] = [];
   const server = createServer((_request, response) => void responses.push(response));
   const requestsEnded = trackRequests(server);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  const url = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`;
+  const url = `http://127.0.0.1:${await listenDuringTest(server)}`;
   const settled: string[] = [];
   const wait = (name: string) => requestsEnded().then(() => settled.push(name));
 

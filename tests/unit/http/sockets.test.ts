@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import nodeAdapter from 'crossws/adapters/node';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { listenDuringTest } from '#support/listen-during-test.ts';
 import { WebSocket } from 'ws';
 import type { App } from '#server/app/app.ts';
 import type { Peer, PeerInfo } from '#server/events/peer.ts';
@@ -14,14 +15,7 @@ type Upgrade = ReturnType<typeof createPlainSockets>['upgrade'];
 
 async function listen(upgrade: Upgrade): Promise<string> {
   const server = createServer().on('upgrade', (...args) => void upgrade(...args));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  return `ws://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`;
+  return `ws://127.0.0.1:${await listenDuringTest(server)}`;
 }
 
 async function client(url: string, protocols: string[] = [], headers: Record<string, string> = {}) {

@@ -1,6 +1,6 @@
 import { toUSVString } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { normalizedText } from '#server/search/normalized-text.ts';
+import { normalizedText, normalizeText } from '#server/text/normalized-text.ts';
 import { snippetOf } from '#server/search/snippet.ts';
 import { normalized, queryTermsOf, termsOf } from '#server/search/words.ts';
 import { seeded } from '#support/random.ts';
@@ -54,7 +54,7 @@ describe('positions of a normalized text', () => {
       const end = start + 1 + Math.floor(random() * (text.length - start));
       const part = partOf({ start, end: Math.min(end, text.length) });
       if (text === '') continue;
-      expect(normalized(original.slice(part.start, part.end))).toContain(text.slice(start, end));
+      expect(normalizeText(original.slice(part.start, part.end))).toContain(text.slice(start, end));
     }
   });
 });

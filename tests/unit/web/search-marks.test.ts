@@ -1,10 +1,8 @@
 /** Marks in snippets follow the server's rules of matching. */
 import { describe, expect, it } from 'vitest';
-import { normalizedText as serverText } from '#server/search/normalized-text.ts';
 import { snippetOf } from '#server/search/snippet.ts';
 import { normalized as serverNormalized, queryTermsOf } from '#server/search/words.ts';
 import { integer, pick, seeded, type Random } from '#support/random.ts';
-import { normalized, normalizedText } from '../../../web/state/normalized-text.ts';
 import { markedSegments } from '../../../web/state/search-marks.ts';
 import { parseQuery } from '../../../web/state/search-query.ts';
 
@@ -91,17 +89,4 @@ describe('marks of a snippet', () => {
       expect([snippet, terms, marks(snippet, query.replaceAll('"', ' '))]).not.toEqual([snippet, terms, []]);
     }
   });
-});
-
-it('texts are normalized and mapped back as on the server', () => {
-  const random = seeded(25);
-  for (let round = 0; round < 2_000; round += 1) {
-    const text = textOf(random, integer(random, 20));
-    expect(normalized(text)).toBe(serverNormalized(text));
-    const [ours, theirs] = [normalizedText(text), serverText(text)];
-    for (let start = 0; start < ours.text.length; start += 1) {
-      const part = { start, end: start + 1 + integer(random, ours.text.length - start) };
-      expect([text, part, ours.original(part)]).toEqual([text, part, theirs.original(part)]);
-    }
-  }
 });
