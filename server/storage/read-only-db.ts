@@ -17,7 +17,7 @@ function resultCode(error: unknown): number | undefined {
   // A failure to open has its code only in the message.
   const [, failed] = /^ConnectionFailed\(.*: (\d+)"\)$/s.exec(error instanceof Error ? error.message : '') ?? [];
   const extended = unnamed ?? failed;
-  // eslint-disable-next-line no-bitwise -- an extended result code has the primary one in its low byte.
+  // An extended result code has the primary one in its low byte.
   return extended === undefined ? undefined : Number(extended) & 0xff;
 }
 
