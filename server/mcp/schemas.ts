@@ -9,7 +9,6 @@ import { isRecord } from '#server/text/json.ts';
 import { createThread, ThreadError } from '#server/threads/thread.ts';
 import { isPlain, plainProblem, type ArgumentSchema } from './plain-schemas.ts';
 import type { Draft, SchemaRequest } from './schema-messages.ts';
-import program from './schema-program.ts?thread';
 
 export const MAX_SCHEMA_BYTES = 256 * 1024;
 /** Time-out of one schema, or of the arguments of one call. */
@@ -41,7 +40,7 @@ export function createSchemas(): Schemas {
   const verdicts = new Map<string, string | undefined>();
   const thread = createThread({
     name: 'schemas',
-    program,
+    program: () => import('./schema-program.ts?thread'),
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
   });
   let idle: NodeJS.Timeout | undefined;

@@ -4,7 +4,6 @@ import { libsqlFile } from '#server/storage/index-db.ts';
 import { createThread, type Thread } from '#server/threads/thread.ts';
 import { newCallState, stopCalls } from './call-guard.ts';
 import { reportSchema, type SearchWorkerData } from './messages.ts';
-import program from './search-program.ts?thread';
 
 const MEMORY_MB = 128;
 
@@ -28,7 +27,7 @@ export function openSearchThread({ options, events, log }: SearchThreadDeps): Th
   process.on('exit', onExit);
   const thread = createThread({
     name: 'search',
-    program,
+    program: () => import('./search-program.ts?thread'),
     workerData: (): SearchWorkerData => ({ ...options, libsql: libsqlFile(), calls }),
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
     onMessage(message) {

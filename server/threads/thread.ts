@@ -30,6 +30,8 @@ export class ThreadTimeoutError extends ThreadError {
     message: string,
     /** Resolves when the abandoned thread has ended. */
     readonly threadEnded: Promise<void>,
+    /** The data with which it was started. */
+    readonly workerData: unknown,
   ) {
     super('timeout', message);
   }
@@ -51,7 +53,7 @@ export interface Thread {
    * and with the signal's reason.
    */
   request(request: unknown, options?: RequestOptions): Promise<unknown>;
-  /** Sends a message without an answer to a thread that runs; returns false if none does. */
+  /** Sends a message without an answer to a thread that runs or is being started; returns false if none does. */
   send(message: unknown): boolean;
   /** Ends the thread in the middle of its work; the next request starts another one. Never in a call into SQLite. */
   terminate(): Promise<void>;
@@ -62,8 +64,8 @@ export interface Thread {
 export interface ThreadOptions {
   /** For error messages. */
   name: string;
-  /** The text of the program. */
-  program: string;
+  /** Imports the text of the program, before the first start. */
+  program(): Promise<{ default: string }>;
   /** Called before each start of the thread. */
   workerData?: () => unknown;
   resourceLimits?: ResourceLimits;
@@ -84,6 +86,7 @@ interface Waiting {
 
 interface Running {
   worker: Worker;
+  workerData: unknown;
   /** Requests without an answer, in the order in which they were sent. */
   waiting: Map<number, Waiting>;
   /** The first of them, which the program works on. */
@@ -108,20 +111,33 @@ const answerSchema = z.object({
 /** Creates a thread, which the first request starts. One that dies is started again by the next request. */
 export function createThread(options: ThreadOptions): Thread {
   const { name, program, workerData, resourceLimits, canHang = false, onMessage, onDeath } = options;
+  let text: string | undefined;
+  let loading: Promise<string> | undefined;
   let running: Running | undefined;
   const abandoned = new Set<Worker>();
   let closed = false;
+  let terminations = 0;
   let lastId = 0;
 
-  function start(): Running {
-    const worker = new Worker(program, {
+  async function load(): Promise<string> {
+    try {
+      ({ default: text } = await program());
+      return text;
+    } finally {
+      loading = undefined;
+    }
+  }
+
+  function start(code: string): Running {
+    const data = workerData?.();
+    const worker = new Worker(code, {
       eval: true,
-      workerData: workerData?.(),
+      workerData: data,
       env: {},
       ...(resourceLimits && { resourceLimits }),
     });
     const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
-    const started: Running = { worker, waiting: new Map(), ended };
+    const started: Running = { worker, workerData: data, waiting: new Map(), ended };
     const forget = canHang ? reportThreadCalls(() => (started.first ? [started.first] : [])) : undefined;
     let cause: unknown;
     worker.on('message', (message: unknown) => receive(started, message));
@@ -173,20 +189,24 @@ export function createThread(options: ThreadOptions): Thread {
     abandoned.add(thread.worker);
     running = undefined;
     const message = `the ${name} thread has not answered for ${hung.timeoutMs} ms`;
-    hung.reject(new ThreadTimeoutError(message, thread.ended));
+    hung.reject(new ThreadTimeoutError(message, thread.ended, thread.workerData));
     rejectAll(thread, new ThreadError('replaced', `the ${name} thread was abandoned`));
     // A thread in a system call ends when the call returns.
     void thread.worker.terminate();
   }
 
+  const ended = () => new ThreadError('ended', `the ${name} thread was ended`);
   const refused = (why: string) => new ThreadError('refused', why);
 
   return {
     async request(request, { signal, timeoutMs, transfer } = {}) {
+      const before = terminations;
+      const code = text ?? (await (loading ??= load()));
+      if (terminations > before) throw ended();
       if (closed) throw refused(`the ${name} thread is closed`);
       signal?.throwIfAborted();
       if (!running && abandoned.size >= MAX_ABANDONED) throw refused(`${MAX_ABANDONED} ${name} threads hang`);
-      const thread = (running ??= start());
+      const thread = (running ??= start(code));
       const { worker, waiting } = thread;
       if (waiting.size >= MAX_WAITING) throw refused(`too many requests wait for the ${name} thread`);
       const id = (lastId += 1);
@@ -214,14 +234,18 @@ export function createThread(options: ThreadOptions): Thread {
       });
     },
     send(message) {
-      running?.worker.postMessage({ message });
-      return running !== undefined;
+      const post = () => running?.worker.postMessage({ message });
+      // After the request that starts the thread.
+      if (loading) loading.then(post, () => undefined);
+      else post();
+      return loading !== undefined || running !== undefined;
     },
     async terminate() {
+      terminations += 1;
       const ending = running;
       if (!ending) return;
       running = undefined;
-      rejectAll(ending, new ThreadError('ended', `the ${name} thread was ended`));
+      rejectAll(ending, ended());
       await ending.worker.terminate();
     },
     async close() {

@@ -35,12 +35,10 @@ export async function extractText(
   const deadline = new AbortController();
   const expire = () => deadline.abort(new ThreadError('timeout', `the page takes longer than ${EXTRACTION_MS} ms`));
   const stop = clock.setTimeout(expire, EXTRACTION_MS);
-  // Loaded with the first page: the text of the program includes the libraries that parse pages.
-  const { default: program } = await import('./extraction-program.ts?thread');
   let plain: ExtractedText | undefined;
   const thread = createThread({
     name: 'extraction',
-    program,
+    program: () => import('./extraction-program.ts?thread'),
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
     onMessage: (message) => (plain = textSchema.parse(message)),
   });

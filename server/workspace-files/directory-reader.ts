@@ -17,7 +17,6 @@ import {
   type LevelOptions,
   type Portion,
 } from './directory-messages.ts';
-import program from './directory-program.ts?thread';
 import { createDirectoryThread, type DirectoryThread } from './directory-thread.ts';
 
 /** The file attributes that a reply's entry is built from. */
@@ -163,4 +162,6 @@ export function createDirectoryReader(thread: DirectoryThread): DirectoryReader 
 }
 
 /** The process's reader. */
-export const { factsOf, readDirectory, readLevel } = createDirectoryReader(createDirectoryThread(program));
+export const { factsOf, readDirectory, readLevel } = createDirectoryReader(
+  createDirectoryThread(() => import('./directory-program.ts?thread')),
+);

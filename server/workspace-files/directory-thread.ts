@@ -2,16 +2,19 @@
  * The thread that reads directories. A directory on a hanging mount blocks it: the thread is then abandoned, and another
  * one continues with the other requests.
  */
+import { z } from 'zod';
 import { createSemaphore } from '#server/async/semaphore.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { isInside } from '#server/files/paths.ts';
-import { createThread, ThreadError, ThreadTimeoutError } from '#server/threads/thread.ts';
+import { createThread, ThreadError, ThreadTimeoutError, type ThreadOptions } from '#server/threads/thread.ts';
 import type { DirectoryRequest } from './directory-messages.ts';
 
 /** Timeout of one request to the thread. */
 const DIRECTORY_TIMEOUT_MS = 10_000;
 /** Requests in the thread; the others wait. */
 const MAX_REQUESTS = 32;
+
+const progressSchema = z.instanceof(Int32Array);
 
 /** The file system does not answer (`internal.error`). */
 export class UnresponsiveError extends ServiceError {
@@ -49,31 +52,31 @@ export interface DirectoryThread {
   request(request: DirectoryRequest, directories: readonly string[]): Promise<unknown>;
 }
 
-/** Creates a thread that starts with the first request; `program` is the text of `directory-program.ts`. */
-export function createDirectoryThread(program: string, timeoutMs = DIRECTORY_TIMEOUT_MS): DirectoryThread {
-  /** Shared with the running thread: index of the directory of the current request that it is reading. */
-  let progress: Int32Array = new Int32Array();
+/** Creates a thread that starts with the first request; `program` imports `directory-program.ts`. */
+export function createDirectoryThread(
+  program: ThreadOptions['program'],
+  timeoutMs = DIRECTORY_TIMEOUT_MS,
+): DirectoryThread {
   /** Directories in which abandoned threads hang, one for each thread. */
   const hung = new Set<{ path: string }>();
   const thread = createThread({
     name: 'directory',
     program,
     canHang: true,
-    workerData: () => (progress = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))),
+    // Shared with the thread: index of the directory of the current request that it is reading.
+    workerData: () => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
   });
   const requests = createSemaphore(MAX_REQUESTS);
 
   async function send(request: DirectoryRequest, directories: readonly string[]): Promise<unknown> {
     const isHung = (directory: string) => [...hung].some(({ path }) => isInside(directory, path));
     if (directories.some(isHung)) throw new UnresponsiveError('an earlier request still waits for this directory');
-    const answer = thread.request(request, { timeoutMs });
-    // The request starts a thread immediately if none runs, so this one belongs to its thread.
-    const ownProgress = progress;
     try {
-      return await answer;
+      return await thread.request(request, { timeoutMs });
     } catch (error) {
       if (error instanceof ThreadTimeoutError) {
-        const directory = { path: directories[ownProgress[0] ?? 0] ?? '/' };
+        const [at = 0] = progressSchema.parse(error.workerData);
+        const directory = { path: directories[at] ?? '/' };
         hung.add(directory);
         void error.threadEnded.then(() => hung.delete(directory));
         throw new UnresponsiveError(`${timeoutMs / 1000} s have passed`);

@@ -4,7 +4,6 @@
  */
 import { z } from 'zod';
 import { createThread, ThreadError } from '#server/threads/thread.ts';
-import program from './matching-program.ts?thread';
 import { TimedOut } from './search.ts';
 
 const answerSchema = z.array(z.int());
@@ -19,7 +18,11 @@ export function startMatchingThread(
   expression: RegExp,
   { until, signal }: { until: number; signal: AbortSignal },
 ): MatchingThread {
-  const thread = createThread({ name: 'matching', program, workerData: () => expression });
+  const thread = createThread({
+    name: 'matching',
+    program: () => import('./matching-program.ts?thread'),
+    workerData: () => expression,
+  });
   return {
     async search(lines) {
       const timeoutMs = Math.max(0, until - performance.now());

@@ -8,7 +8,6 @@ import { createThread } from '#server/threads/thread.ts';
 import { eventually } from '#support/patience.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
 import { useTemporaryFolder } from '#support/session-logs.ts';
-import program from './fixtures/dying-program.ts?thread';
 
 const folder = useTemporaryFolder();
 
@@ -26,7 +25,7 @@ async function startDying(times: number) {
       threads += 1;
       return createThread({
         name: 'search',
-        program,
+        program: () => import('./fixtures/dying-program.ts?thread'),
         workerData: () => ({ deaths }),
         resourceLimits: { maxOldGenerationSizeMb: 16 },
         onDeath,

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createThread, type Thread, type ThreadOptions } from '#server/threads/thread.ts';
-import program from './fixtures/test-program.ts?thread';
 
 let messages: unknown[];
 let deaths: Error[];
@@ -16,7 +15,7 @@ afterEach(() => Promise.all(threads.map((thread) => thread.close())));
 function open(more: Partial<ThreadOptions> = {}): Thread {
   const thread = createThread({
     name: 'test',
-    program,
+    program: () => import('./fixtures/test-program.ts?thread'),
     workerData: () => 7,
     onMessage: (message) => void messages.push(message),
     onDeath: (error) => void deaths.push(error),
@@ -81,10 +80,13 @@ describe('a thread', () => {
   it('passes messages that are no answers, in both directions', async () => {
     const thread = open();
     expect(thread.send('before its start')).toBe(false);
-    await thread.request('a');
+    const first = thread.request('a');
+    // Its program is not loaded yet.
+    expect(thread.send('early')).toBe(true);
+    await first;
     expect(thread.send('hello')).toBe(true);
     await thread.request('a');
-    expect(messages).toEqual([{ received: 'hello' }]);
+    expect(messages).toEqual([{ received: 'early' }, { received: 'hello' }]);
   });
 
   it('ends a request whose caller aborts, in the program too', async () => {
@@ -133,12 +135,30 @@ describe('a thread', () => {
     expect(await thread.request('a')).toBe('a');
   });
 
+  it('loads its program again after a failure, and none after it was closed', async () => {
+    let loads = 0;
+    const program: ThreadOptions['program'] = () => {
+      loads += 1;
+      return loads === 1 ? Promise.reject(new Error('not loaded')) : import('./fixtures/test-program.ts?thread');
+    };
+    const thread = open({ program });
+    await expect(thread.request('a')).rejects.toThrow('not loaded');
+    expect(await thread.request('a')).toBe('a');
+    const closing = open({ program });
+    const late = closing.request('a');
+    await closing.close();
+    await expect(late).rejects.toThrow('closed');
+  });
+
   it('is terminated in the middle of its work, and started again by the next request', async () => {
     const thread = open();
-    const waiting = thread.request('loop');
-    const terminated = thread.terminate();
-    await expect(waiting).rejects.toMatchObject({ reason: 'ended' });
-    await terminated;
+    // The first time while its program is being loaded.
+    for (let time = 0; time < 2; time += 1) {
+      const waiting = thread.request('loop');
+      const terminated = thread.terminate();
+      await expect(waiting).rejects.toMatchObject({ reason: 'ended' });
+      await terminated;
+    }
     expect(deaths).toEqual([]);
     expect(await thread.request('again')).toBe('again');
   });

@@ -247,7 +247,7 @@ describe('a directory that hangs', () => {
       };
     }
     ${program}`;
-    const reader = createDirectoryReader(createDirectoryThread(hanging, TIMEOUT_MS));
+    const reader = createDirectoryReader(createDirectoryThread(async () => ({ default: hanging }), TIMEOUT_MS));
     const names = async (place: OpenPath) => {
       const found: string[] = [];
       for await (const portion of reader.readDirectory(place, 0)) found.push(...portion.map(({ name }) => name));
