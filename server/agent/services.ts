@@ -104,7 +104,7 @@ export function createAgentServices(deps: AgentServicesDeps): AgentServices {
     ...(ancestorDirs ? { ancestorDirs } : {}),
     home: serverHome,
     additionalDirs: () => deps.additionalDirs(cwd),
-    skillDirs: [],
+    readableDirs: () => Promise.resolve([]),
   });
 
   return {
@@ -145,7 +145,7 @@ export function createAgentServices(deps: AgentServicesDeps): AgentServices {
     nestedInstructions: (touched, known) => findNestedInstructions(touched, known, { files, runtime }),
     profiles: ({ cwd }) => profiles.seen(cwd).profiles,
     lookAtProfiles: ({ cwd }) => profiles.look(cwd),
-    renderPrompt: (place, { instructions, additionalDirs }, { role, template }) =>
+    renderPrompt: (place, { instructions, additionalDirs, sections }, { role, template }) =>
       renderSystemPrompt({
         runtime,
         productName: config.effective().identity.name ?? PRODUCT_NAME,
@@ -153,6 +153,7 @@ export function createAgentServices(deps: AgentServicesDeps): AgentServices {
         shell: deps.shell,
         additionalDirs,
         instructions,
+        sections,
         role,
         template,
         now: new Date(deps.clock.now()),

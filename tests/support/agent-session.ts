@@ -148,7 +148,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
         sessionDir,
         home: createServerHome(sessionDir),
         additionalDirs: async () => [],
-        skillDirs: [],
+        readableDirs: () => Promise.resolve([]),
       }),
       decide: () => Promise.resolve({ kind: 'approve' }),
       ...options.services,
@@ -228,7 +228,7 @@ export async function openTalk(options: AgentSessionOptions) {
     const content = [{ type: 'text' as const, text }];
     const told = caption === undefined ? {} : { caption };
     const input = { content, eventContent: content, parts: content, text, attachments: [], ...told };
-    main.submit({ id, input, createdAt: session.context.clock.now() }, []);
+    main.submit({ id, origin: { kind: 'user' }, input, createdAt: session.context.clock.now() }, []);
     return id;
   }
 

@@ -9,6 +9,7 @@ import type { StoredMediaReader } from '../media/stored-media.ts';
 import type { SessionLocation } from './context.ts';
 import type { Instructions } from '../prompt/instructions.ts';
 import type { Projects } from '#server/project-files/projects.ts';
+import type { PromptSections } from './config.ts';
 import type { Touched } from './calls.ts';
 import type { Profiles, Catalog, Profile } from './profile.ts';
 import type { BoundTools, ToolPolicy } from './tools.ts';
@@ -50,7 +51,7 @@ export interface AgentServices {
   /** Renders the system prompt of an agent with this profile. */
   renderPrompt(
     place: SessionLocation,
-    facts: { instructions: Instructions; additionalDirs: readonly string[] },
+    facts: { instructions: Instructions; additionalDirs: readonly string[]; sections: PromptSections },
     profile: Profile,
   ): Promise<string>;
   /** The configuration that `toolPolicy` depends on: the same object while it is unchanged. */
@@ -63,7 +64,10 @@ export interface AgentServices {
   /** Runtime and directories of the session: the workspace's roots, and those that are readable without approval. */
   reach(
     place: SessionLocation,
-  ): Pick<ToolEnvironment, 'runtime' | 'cwd' | 'additionalDirs' | 'skillDirs' | 'sessionDir' | 'ancestorDirs' | 'home'>;
+  ): Pick<
+    ToolEnvironment,
+    'runtime' | 'cwd' | 'additionalDirs' | 'readableDirs' | 'sessionDir' | 'ancestorDirs' | 'home'
+  >;
   decide(
     tool: Pick<Tool, 'name' | 'permission' | 'effects'>,
     prepared: PreparedCall,

@@ -68,7 +68,8 @@ async function acceptFor(
     const input = { content, ...(await session.log.store(journaled)) };
     await agent.context.config.change({ ...change, by });
     const head = [...toolList(session, body.disabled_tools), ...session.promptAccepted(title)];
-    const prompt = agent.submit({ id: promptId, input, createdAt: session.context.clock.now() }, head);
+    const queued = { id: promptId, origin: { kind: 'user' as const }, input, createdAt: session.context.clock.now() };
+    const prompt = agent.submit(queued, head);
     return { prompt, starting: agent.starting(promptId) };
   } finally {
     agent.queue.release(promptId);
