@@ -1,5 +1,5 @@
 /** The skills that apply to a directory: those shipped with the server and those in folders of plugins, user and project. */
-import type { FolderFiles } from '#server/files/markdown-folders.ts';
+import type { FolderFiles } from '#server/files/markdown-files.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Project, Projects } from '#server/project-files/projects.ts';
 import type { SkillCatalog } from './skill.ts';
