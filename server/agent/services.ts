@@ -12,6 +12,7 @@ import { activeTools } from '#server/permissions/active-tools.ts';
 import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
 import { createPermissionPolicy } from '#server/permissions/policy.ts';
 import { findServerFiles } from '#server/permissions/server-files.ts';
+import type { MarkdownFolder } from '#server/files/markdown-files.ts';
 import { createServerHome } from '#server/home/server-home.ts';
 import { ignoredConfigWarning, type IgnoredConfig } from '#server/project-files/ignored-config.ts';
 import type { Projects } from '#server/project-files/projects.ts';
@@ -24,7 +25,6 @@ import { createMediaKinds } from './media/media-kinds.ts';
 import type { SessionLocation } from './contract/context.ts';
 import type { AgentDefaults } from './contract/feature.ts';
 import { mainProfile } from './profiles/built-in.ts';
-import type { AgentFolder } from './profiles/agent-folders.ts';
 import { createAgentProfiles } from './profiles/profiles.ts';
 import { createInstructionFiles } from './prompt/instructions.ts';
 import { renderSystemPrompt } from './prompt/system-prompt.ts';
@@ -50,7 +50,7 @@ export interface AgentServicesDeps {
   images: Images;
   videos: VideoUploads;
   /** Folders of agent files in addition to those of the user and the project. */
-  agentFolders: () => readonly AgentFolder[];
+  agentFolders: () => readonly MarkdownFolder[];
   /** Tools of every agent; features add more. */
   tools: readonly Tool[];
   /** Current additional directories of this root, which are treated as workspace. */
