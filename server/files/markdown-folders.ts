@@ -71,7 +71,7 @@ export async function findMarkdownFiles(
   let isCut = false;
   const left = { files: limits.files, directories: limits.directories, links: limits.directories, bytes: limits.bytes };
 
-  /** As many of the items as the limit permits, which it reduces. */
+  /** The first items, as many as the limit permits, which it reduces. */
   function take<T>(items: readonly T[], limit: 'files' | 'directories' | 'links'): readonly T[] {
     const taken = items.slice(0, left[limit]);
     left[limit] -= taken.length;

@@ -3,7 +3,7 @@ import type { SessionWarning } from '#schema/rest/session.ts';
 
 export type SkillSource = 'project' | 'user' | 'extra' | 'builtin';
 
-/** What a skill is for: instructions (`inline`), a flow that only the user starts, or text that cannot be activated. */
+/** The use of a skill: instructions (`inline`), a flow that only the user starts, or text that cannot be activated. */
 export type SkillKind = 'inline' | 'flow' | 'reference';
 
 export interface Skill {
@@ -41,7 +41,7 @@ export interface SkillCatalog {
   roots: readonly string[];
   /** How many files are not used because they are invalid or their owner is not accepted. */
   skipped: number;
-  /** Of an unchanged file the same object at each check. */
+  /** For an unchanged file the same object at each check. */
   warnings: readonly SessionWarning[];
   /** Folders of SKILL.md files, and flat files, that may be read without approval. */
   readable: readonly string[];

@@ -10,7 +10,7 @@ export const skillDescriptorSchema = z
     /** Absolute path of the file; `builtin://<name>` for a shipped skill. */
     path: z.string(),
     source: z.enum(['project', 'user', 'extra', 'builtin']),
-    /** As the file spells it; `command` for the command of a plugin. */
+    /** The type as the file spells it; `command` for the command of a plugin. */
     type: z.string().optional(),
     disable_model_invocation: z.boolean().optional(),
   })
