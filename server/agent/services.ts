@@ -19,6 +19,8 @@ import type { Projects } from '#server/project-files/projects.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { DETACHED_TIMEOUT_S, KILL_GRACE_MS } from '#server/tasks/tasks.ts';
+import type { PluginSkills } from '#server/skills/roots.ts';
+import { createSkills } from '#server/skills/skills.ts';
 import type { Tool } from '#server/tools/tool.ts';
 import { findNestedInstructions } from './calls/nested-instructions.ts';
 import { createMediaKinds } from './media/media-kinds.ts';
@@ -49,6 +51,10 @@ export interface AgentServicesDeps {
   client: ModelClient;
   images: Images;
   videos: VideoUploads;
+  /** Skills of plugins, read at each check of the skills. */
+  pluginSkills: () => readonly PluginSkills[];
+  /** Folders that may be read without approval in addition to those of skills. */
+  readableFolders: () => readonly string[];
   /** Folders of agent files in addition to those of the user and the project. */
   agentFolders: () => readonly MarkdownFolder[];
   /** Tools of every agent; features add more. */
@@ -88,6 +94,16 @@ export function createAgentServices(deps: AgentServicesDeps): AgentServices {
     maxAgeMs: deps.instructionsMaxAgeMs,
     log,
   });
+  const skills = createSkills({
+    files: runtime,
+    home,
+    homeDirectory: runtime.homeDirectory,
+    project: files.project,
+    admits: projects.admits,
+    settings: config.effective,
+    pluginFolders: deps.pluginSkills,
+    log,
+  });
   const mediaKinds = createMediaKinds((alias, effective) =>
     resolveModel(alias, { config: effective, env: env(), identity }),
   );
@@ -104,11 +120,12 @@ export function createAgentServices(deps: AgentServicesDeps): AgentServices {
     ...(ancestorDirs ? { ancestorDirs } : {}),
     home: serverHome,
     additionalDirs: () => deps.additionalDirs(cwd),
-    readableDirs: () => Promise.resolve([]),
+    readableDirs: async () => [...(await skills.look(cwd)).readable, ...deps.readableFolders()],
   });
 
   return {
     tools,
+    skills,
     ...deps.defaults,
     resolveModel: (alias) => resolveModel(alias, { config: config.effective(), env: env(), identity }),
     effort: (model, wanted) => resolveEffort(model, wanted, config.effective().thinking),

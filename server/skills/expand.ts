@@ -5,7 +5,7 @@ export type SkillTrigger = 'user-slash' | 'model-tool' | 'nested-skill';
 
 export interface SkillUse {
   /** The text after the skill's name, as typed. */
-  args?: string;
+  args?: string | undefined;
   sessionId: string;
   trigger: SkillTrigger;
 }

@@ -25,6 +25,7 @@ import { createOpJournals } from '#server/transcript/op-journal.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import { noHooks } from './no-hooks.ts';
 import { noMcp } from './no-mcp.ts';
+import { noSkills } from './no-skills.ts';
 import { noWeb } from './no-web.ts';
 import { until } from './patience.ts';
 import { defaultTaskSettings } from './tasks.ts';
@@ -122,6 +123,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
         resolveFlags: () => ({ ...ALL_FLAGS, ...options.flags }),
       },
       tools,
+      skills: noSkills,
       defaultPermission: () => 'manual',
       resolveModel: nothing,
       effort: () => 'off',

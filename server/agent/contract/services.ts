@@ -14,6 +14,7 @@ import type { Touched } from './calls.ts';
 import type { Profiles, Catalog, Profile } from './profile.ts';
 import type { BoundTools, ToolPolicy } from './tools.ts';
 import type { Decision } from '#server/permissions/decision.ts';
+import type { Skills } from '#server/skills/skills.ts';
 import type { RememberedRule } from '#server/journal/projections/context.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
 
@@ -21,6 +22,8 @@ import type { AddedStep } from '#server/permissions/policy.ts';
 export interface AgentServices {
   readonly config: ConfigReader;
   readonly tools: readonly Tool[];
+  /** The skills that apply to a directory. */
+  readonly skills: Skills;
   defaultPermission(): PermissionMode;
   /** Throws what makes the alias unusable. */
   resolveModel(alias: string): ResolvedModel;

@@ -1,6 +1,8 @@
 /** A skill, or the command of a plugin, as listed for clients. */
 import { z } from 'zod';
+import { clientArray } from '../client-array.ts';
 import { nonEmpty } from '../scalars.ts';
+import { filePartSchema, imagePartSchema, videoPartSchema } from './content.ts';
 
 export const skillDescriptorSchema = z
   .object({
@@ -16,3 +18,17 @@ export const skillDescriptorSchema = z
   })
   .meta({ id: 'SkillDescriptor' });
 export type SkillDescriptor = z.infer<typeof skillDescriptorSchema>;
+
+/** More than any client needs; the body limit would admit a million parts. */
+const MAX_ATTACHMENTS = 10_000;
+
+const attachmentSchema = z.discriminatedUnion('type', [imagePartSchema, videoPartSchema, filePartSchema], {
+  error: 'Invalid input',
+});
+
+export const activateSkillSchema = z.object({
+  /** The raw text after the name of the command. */
+  args: z.string().optional(),
+  attachments: clientArray(attachmentSchema, { max: MAX_ATTACHMENTS }).optional(),
+});
+export type ActivateSkill = z.infer<typeof activateSkillSchema>;
