@@ -21,6 +21,7 @@ import type { McpManagement } from '#server/mcp/management/management.ts';
 import { createModelChecks, type ModelChecks } from '#server/models/model-checks.ts';
 import { createProviders, type Providers } from '#server/models/providers/providers.ts';
 import { createHttpClient } from '#server/net/http-client.ts';
+import { createPlugins, type Plugins } from '#server/plugins/plugins.ts';
 import type { Projects } from '#server/project-files/projects.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
@@ -75,6 +76,7 @@ export interface App {
   readonly mcpConfig: McpConfig;
   readonly mcpAuth: McpAuth;
   readonly mcpManagement: McpManagement;
+  readonly plugins: Plugins;
   readonly sessions: Sessions;
   readonly terminals: Terminals;
   readonly git: Git;
@@ -154,6 +156,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const { fetch } = opened.add(createHttpClient());
   const clientName = () => identity.slug(config.effective().identity);
   const { mcpConfig, mcpAuth, mcpManagement } = openMcp({ options, home, folders, fetch, clientName, log }, opened);
+  const plugins = createPlugins();
   const providers = createProviders({ documents, config, env });
   const models = createModelChecks({ config, providers, env, identity });
 
@@ -303,6 +306,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     mcpConfig,
     mcpAuth,
     mcpManagement,
+    plugins,
     sessions,
     terminals,
     git,
