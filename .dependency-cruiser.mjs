@@ -33,6 +33,7 @@ const LAYERS = [
     'mcp',
     'web',
     'skills',
+    'plugins',
   ],
   ['agent'],
   ['features'],

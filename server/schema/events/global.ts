@@ -19,4 +19,6 @@ export const globalEvents = {
   'event.config.warning': z.object({
     warnings: z.array(z.object({ domain: z.string().optional(), message: z.string() })),
   }),
+  /** Plugins were installed, enabled, disabled, removed or reloaded, also by another server of the home. */
+  'event.plugin.changed': z.object({}),
 };
