@@ -5,6 +5,7 @@ import { createLogger } from '#server/logging/log.ts';
 import { createHttpClient } from '#server/net/http-client.ts';
 import { createPlugins, pluginTimes, type Plugins, type PluginsDeps } from '#server/plugins/plugins.ts';
 import { createPluginsWriter } from '#server/plugins/plugins-writer.ts';
+import { createLocalRuntime } from '#server/runtime/local.ts';
 import { createChangeLock } from '#server/storage/change-lock.ts';
 import { createDocuments } from '#server/storage/documents.ts';
 import { leaseHolder } from './lease-holder.ts';
@@ -30,6 +31,7 @@ export function openPlugins(home: string, serverId: string, extra: Partial<Plugi
       maxWaitMs: 120_000,
     }),
     documents: createDocuments({ home }),
+    files: createLocalRuntime({ env: () => ({}) }),
     fetch: client.fetch,
     times: pluginTimes,
     env: () => ({}),

@@ -1,18 +1,20 @@
 /**
- * A server of a home that installs plugins when its parent sends a message; started by several-servers.test.ts and
- * memory.test.ts.
+ * A server of a home that installs plugins when its parent sends a message; started by plugin-kills.test.ts and
+ * plugin-memory.test.ts.
  */
 import { openPlugins } from './open-plugins.ts';
 
 const [home = '', name = ''] = process.argv.slice(2);
 const { plugins } = openPlugins(home, name);
 
-/** Installs the sources in turn, `rounds` times. */
-async function install(sources: string[], rounds: number): Promise<string> {
-  for (let round = 0; round < rounds; round += 1) {
-    for (const source of sources) await plugins.install(source);
+/** Installs the sources in turn until the process is killed, and reports each install. */
+async function installForever(sources: string[]): Promise<string> {
+  for (;;) {
+    for (const source of sources) {
+      await plugins.install(source);
+      process.send?.('installed');
+    }
   }
-  return 'done';
 }
 
 /** Installs one source; the bytes by which the process grew meanwhile at most. */
@@ -26,13 +28,13 @@ async function measure(source: string): Promise<string> {
 }
 
 interface Request {
+  /** A single one is installed once and measured. */
   sources: string[];
-  /** Default: one install, measured. */
-  rounds?: number;
 }
 
-process.on('message', ({ sources, rounds }: Request) => {
-  const work = rounds === undefined ? measure(sources[0] ?? '') : install(sources, rounds);
+process.on('message', ({ sources }: Request) => {
+  const [only = ''] = sources;
+  const work = sources.length === 1 ? measure(only) : installForever(sources);
   work.then(
     (answer) => process.send?.(answer),
     (error: unknown) => process.send?.(`failed: ${String(error)}`),

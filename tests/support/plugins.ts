@@ -1,8 +1,10 @@
 /** Plugins and their services for tests. */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { readManifest } from '#server/plugins/manifest.ts';
 import type { PluginsDeps } from '#server/plugins/plugins.ts';
+import { managedRoot } from '#server/plugins/plugins-writer.ts';
 import { openPlugins, type OpenedPlugins } from './open-plugins.ts';
 
 /** Writes files below a directory, by relative path; an object is written as JSON. */
@@ -22,4 +24,26 @@ export function usePlugins(home: string, serverId = 'server_1', extra: Partial<P
   const opened = openPlugins(home, serverId, extra);
   onTestFinished(() => opened.plugins.close());
   return opened;
+}
+
+const VERSIONED_FILES = 40;
+
+/** Writes the source of a plugin whose files all contain its version; returns its directory. */
+export function versioned(folder: string, id: string, version: string): Promise<string> {
+  const files = Array.from({ length: VERSIONED_FILES }, (_, at) => [`d${at % 5}/f${at}`, version] as const);
+  return writeFiles(join(folder, `${id}-${version}`), {
+    'service.plugin.json': { name: id, version },
+    ...Object.fromEntries(files),
+  });
+}
+
+/** The version of the copy of such a plugin. Throws if the copy is not whole. */
+export async function versionOf(home: string, id: string): Promise<string> {
+  const entries = await readdir(managedRoot(home, id), { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && entry.name !== 'service.plugin.json');
+  const texts = await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name), 'utf8')));
+  const { manifest } = await readManifest(managedRoot(home, id));
+  const version = manifest?.version ?? '';
+  if (texts.length !== VERSIONED_FILES || texts.some((text) => text !== version)) throw new Error('not a whole copy');
+  return version;
 }
