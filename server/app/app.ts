@@ -158,7 +158,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   );
   const { workspaces, trust, projects, additionalDirs } = folders;
   const { fetch } = opened.add(createHttpClient());
-  const plugins = openPlugins({ options, home, fetch, log }, opened);
+  const plugins = openPlugins({ options, home, runtime, fetch, log }, opened);
   const clientName = () => identity.slug(config.effective().identity);
   const { mcpConfig, mcpAuth, mcpManagement } = openMcp({ options, home, folders, fetch, clientName, log }, opened);
   const providers = createProviders({ documents, config, env });
