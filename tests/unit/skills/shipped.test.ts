@@ -58,7 +58,7 @@ describe.each(shippedSkills.map((skill) => [skill.name, skill] as const))('the t
     ];
     for (const [name] of called) expect(TOOL_ORDER).toContain(name);
     const names = shippedSkills.map(({ name }) => name);
-    for (const [, name = ''] of skill.body.matchAll(/(?:skill |with |use )`([a-z.-]+)`/g)) {
+    for (const [, name = ''] of skill.body.matchAll(/`((?:sub-skill|mcp-config\b(?!-))[a-z.-]*)`/g)) {
       expect(names).toContain(name);
     }
     const routes = (await readdir(join(root, 'routes'), { recursive: true })).map((path) =>
