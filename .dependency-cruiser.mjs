@@ -24,7 +24,17 @@ const LAYERS = [
   ['models', 'tools', 'permissions', 'builtin-tools', 'interactions', 'tasks', 'hooks', 'watches', 'mcp', 'web'],
   ['agent'],
   ['features'],
-  ['sessions', 'search', 'workspaces', 'workspace-files', 'file-search', 'host-files', 'terminals', 'debug'],
+  [
+    'sessions',
+    'search',
+    'workspaces',
+    'workspace-files',
+    'file-search',
+    'host-files',
+    'terminals',
+    'capabilities',
+    'debug',
+  ],
   ['app', 'cli'],
 ];
 
