@@ -34,6 +34,7 @@ const LAYERS = [
     'terminals',
     'capabilities',
     'debug',
+    'plugins',
   ],
   ['app', 'cli'],
 ];

@@ -22,6 +22,7 @@ import type { McpManagement } from '#server/mcp/management/management.ts';
 import { createModelChecks, type ModelChecks } from '#server/models/model-checks.ts';
 import { createProviders, type Providers } from '#server/models/providers/providers.ts';
 import { createHttpClient } from '#server/net/http-client.ts';
+import type { Plugins } from '#server/plugins/plugins.ts';
 import type { Projects } from '#server/project-files/projects.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
@@ -51,6 +52,7 @@ import { createDisposers, type Disposers } from './disposers.ts';
 import { createMeta } from './meta.ts';
 import { openHome } from './open-home.ts';
 import { openMcp } from './open-mcp.ts';
+import { openPlugins } from './open-plugins.ts';
 import { openSearch } from './open-search.ts';
 import { logOfSessions, openIndex, openProjectFolders, sessionsDir } from './open-workspaces.ts';
 import type { AppOptions, BindOptions } from './options.ts';
@@ -76,6 +78,7 @@ export interface App {
   readonly mcpConfig: McpConfig;
   readonly mcpAuth: McpAuth;
   readonly mcpManagement: McpManagement;
+  readonly plugins: Plugins;
   readonly sessions: Sessions;
   readonly terminals: Terminals;
   readonly capabilities: Capabilities;
@@ -154,6 +157,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   );
   const { workspaces, trust, projects, additionalDirs } = folders;
   const { fetch } = opened.add(createHttpClient());
+  const plugins = openPlugins({ options, home, fetch, log }, opened);
   const clientName = () => identity.slug(config.effective().identity);
   const { mcpConfig, mcpAuth, mcpManagement } = openMcp({ options, home, folders, fetch, clientName, log }, opened);
   const providers = createProviders({ documents, config, env });
@@ -314,6 +318,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     mcpConfig,
     mcpAuth,
     mcpManagement,
+    plugins,
     sessions,
     terminals,
     capabilities,
@@ -331,6 +336,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       sessions.startBackground();
       search.startBackground();
       uploads.startSweep();
+      void plugins.ready();
       mcpAuth.start().catch((error: unknown) => log.warn('MCP grants could not be looked at', { err: error }));
       // The index takes over the rows of an earlier one.
       const removed = index.usable.then(() =>

@@ -6,7 +6,9 @@ import { shippedCapabilities } from '#server/capabilities/shipped.ts';
 import { systemClock, type Clock } from '#server/clock.ts';
 import { features } from '#server/features/features.ts';
 import type { Logger } from '#server/logging/log.ts';
+import type { Fetch } from '#server/net/http-client.ts';
 import { systemNetwork, type Network } from '#server/net/network.ts';
+import { pluginTimes, type PluginTimes } from '#server/plugins/plugins.ts';
 import { searchTimes, type SearchTimes } from '#server/search/search.ts';
 import type { DocumentDrivers } from '#server/storage/documents.ts';
 
@@ -57,6 +59,10 @@ export interface AppOptions {
   clock: Clock;
   /** The addresses that fetches of the model may reach; tests declare their own servers as public. */
   network: Network;
+  /** Requests for plugins and their catalog; default: the client of all other requests. Tests replace it. */
+  pluginFetch: Fetch | undefined;
+  /** Tests shorten these times. */
+  pluginTimes: PluginTimes;
   /** How long the AGENTS.md files of a directory are cached, in ms; tests shorten it. */
   instructionsMaxAgeMs: number;
   /** Tests shorten these times. */
@@ -96,6 +102,8 @@ const DEFAULTS = {
   demo: false,
   clock: systemClock,
   network: systemNetwork,
+  pluginFetch: undefined,
+  pluginTimes,
   instructionsMaxAgeMs: INSTRUCTIONS_MAX_AGE_MS,
   searchTimes,
   httpLimits: { headersMs: 10_000, headersCheckMs: 2000, bodyIdleMs: 60_000, maxConnections: undefined },

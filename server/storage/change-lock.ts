@@ -4,7 +4,9 @@ import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import { acquireLease, type Lease, type LeaseHolder } from './lease.ts';
 
 const MAX_WAIT_MS = 10_000;
-const RETRY_MS = 5;
+/** Each attempt writes a file, so those of a long wait are less frequent. */
+const RETRY_MS = { first: 5, last: 200 };
+const RETRIES_BEFORE_SLOWER = 200;
 
 /** An object whose members are functions that write. */
 export type WriteFunctions<Writer> = { [Name in keyof Writer]: (...args: never[]) => Promise<unknown> };
@@ -13,9 +15,10 @@ export interface ChangeLock<Writer> {
   /**
    * Runs `work` while no other server of the home runs any under this lock, and passes it the write functions. Each of
    * them throws `persistence.failure` without writing if another server has taken the lock while this process was
-   * suspended, or if the work has settled. Throws `persistence.failure` if the lock cannot be acquired. Not reentrant.
+   * suspended, or if the work has settled. Throws `persistence.failure` if the lock cannot be acquired, and the reason
+   * of `signal` if that is aborted before. Not reentrant.
    */
-  hold<T>(work: (writer: Writer) => Promise<T>): Promise<T>;
+  hold<T>(work: (writer: Writer) => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
 export interface ChangeLockOptions<Writer> {
@@ -36,22 +39,24 @@ export function createChangeLock<Writer extends WriteFunctions<Writer>>(
   const failure = (reason: string, cause?: unknown) =>
     new ServiceError('persistence.failure', `the lock ${path} cannot be had: ${reason}`, { cause });
 
-  async function acquire(): Promise<Lease> {
+  async function acquire(signal: AbortSignal | undefined): Promise<Lease> {
     const end = performance.now() + maxWaitMs;
-    for (;;) {
+    for (let attempt = 0; ; attempt += 1) {
+      signal?.throwIfAborted();
       const taken = await acquireLease(path, holder).catch((error: unknown) => {
         throw failure(errorMessage(error), error);
       });
       if ('lease' in taken) return taken.lease;
       if (performance.now() >= end) throw failure(`process ${taken.owner.pid} holds it`);
       // Jitter: servers that wait at the same time must not retry at the same time.
-      await delay(RETRY_MS * (1 + Math.random()));
+      const retryMs = attempt < RETRIES_BEFORE_SLOWER ? RETRY_MS.first : RETRY_MS.last;
+      await delay(retryMs * (1 + Math.random()));
     }
   }
 
   return {
-    async hold(work) {
-      const lease = await acquire();
+    async hold(work, signal) {
+      const lease = await acquire(signal);
       let released = false;
       function fence(): void {
         if (released) throw failure('it was released before this write');

@@ -45,6 +45,10 @@ it.each([
   'server/workspaces/local-config.ts',
   'server/ignore-rules/ignore-rules.ts',
   'server/mcp/config/server-file.ts',
+  'server/plugins/catalog.ts',
+  'server/plugins/manifest.ts',
+  'server/plugins/manifest-prompt.ts',
+  'server/plugins/registry.ts',
   'server/git/line-counts.ts',
   'server/git/submodules.ts',
 ])('%s reads the content of no file without the bounded reader', (path) => {
@@ -62,6 +66,7 @@ describe('files protected by a change lock', () => {
     'server/config/config-writer.ts',
     'server/mcp/auth/credential-changes.ts',
     'server/mcp/config/user-file-writer.ts',
+    'server/plugins/plugins-writer.ts',
     'server/workspaces/registry-document.ts',
   ];
   const text = (path: string) => sources.get(path) ?? '';
@@ -95,6 +100,7 @@ describe('files protected by a change lock', () => {
     expect(filesWith(/createChangeLock\(/)).toEqual([
       'server/app/open-home.ts',
       'server/app/open-mcp.ts',
+      'server/app/open-plugins.ts',
       'server/app/open-workspaces.ts',
       'server/mcp/auth/credential-changes.ts',
     ]);
@@ -113,6 +119,7 @@ describe('files protected by a change lock', () => {
       // Whole values under separate keys, which no change reads first.
       'server/models/providers/identity.ts',
       'server/models/video-uploads.ts',
+      'server/plugins/checksums.ts',
       'server/uploads/uploads.ts',
       // Runs within the lock of additional directories.
       'server/workspaces/confirmed-dirs.ts',

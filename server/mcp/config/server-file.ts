@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import { errorCode } from '#server/errors/errno.ts';
 import { UnsuitableFile, readRegular } from '#server/files/read-regular.ts';
-import { isRecord, JsonTooDeep, parseJson } from '#server/text/json.ts';
+import { isRecord, parseJson } from '#server/text/json.ts';
+import { jsonErrorReason } from '#server/text/json-error.ts';
 import { mcpServerConfigSchema, type McpServerConfig } from '#schema/config/mcp-server.ts';
 
 const MAX_BYTES = 1024 * 1024;
@@ -21,17 +22,8 @@ export interface ServerFile {
 const unreadable = (path: string, reason: string) =>
   new ServiceError('validation.failed', `Invalid MCP server config in ${path}: ${reason}`);
 
-/** The position of the parser's error. The parser's message quotes the text, which may contain a secret. */
-function place(error: unknown, text: string): string {
-  if (error instanceof JsonTooDeep) return 'the text is nested too deeply';
-  const position = /at position (\d+)/.exec(errorMessage(error))?.[1];
-  if (position === undefined) return 'the text is not valid JSON';
-  const lines = text.slice(0, Number(position)).split('\n');
-  return `syntax error at line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
-}
-
 /** Derives an omitted transport from `command` or `url`. */
-function withTransport(entry: unknown): unknown {
+export function withTransport(entry: unknown): unknown {
   if (!isRecord(entry) || entry.transport !== undefined) return entry;
   if (entry.command !== undefined) return { ...entry, transport: 'stdio' };
   return entry.url === undefined ? entry : { ...entry, transport: 'http' };
@@ -61,7 +53,7 @@ function parseServerFile(text: string, path: string): ServerFile {
   try {
     document = parseJson(text);
   } catch (error) {
-    throw new ServiceError('validation.failed', `Invalid JSON in ${path}: ${place(error, text)}`);
+    throw new ServiceError('validation.failed', `Invalid JSON in ${path}: ${jsonErrorReason(error, text)}`);
   }
   if (!isRecord(document)) throw unreadable(path, 'the document is no object');
   const { mcpServers = {} } = document;

@@ -28,7 +28,7 @@ export async function watchFiles(
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
-  const failed = (error: unknown) => log.warn('MCP configuration files cannot be watched', { err: error });
+  const failed = (error: unknown) => log.warn('configuration files cannot be watched', { err: error });
 
   function noticed(): void {
     if (closed) return;

@@ -41,7 +41,7 @@ export const hookEvents = [
 ] as const;
 export type HookEvent = (typeof hookEvents)[number];
 
-const hookSchema = z.strictObject({
+export const hookSchema = z.strictObject({
   event: z.enum(hookEvents),
   matcher: z.string().optional(),
   command: z.string().min(1),

@@ -21,6 +21,8 @@ export const globalEvents = {
   'event.config.warning': z.object({
     warnings: z.array(z.object({ domain: z.string().optional(), message: z.string() })),
   }),
+  /** Plugins were installed, enabled, disabled, removed or reloaded, also by another server of the home. */
+  'event.plugin.changed': z.object({}),
 };
 
 /** The volatile ones: sent to the clients that are connected, not stored. */

@@ -1,0 +1,41 @@
+/** The plugins of the home. */
+import { join } from 'node:path';
+import type { Logger } from '#server/logging/log.ts';
+import type { Fetch } from '#server/net/http-client.ts';
+import { createPlugins, type Plugins } from '#server/plugins/plugins.ts';
+import { createPluginsWriter } from '#server/plugins/plugins-writer.ts';
+import { createChangeLock } from '#server/storage/change-lock.ts';
+import type { Disposers } from './disposers.ts';
+import type { Home } from './open-home.ts';
+import type { AppOptions } from './options.ts';
+
+/** Longer than any install of another server, whose download may take 5 minutes. */
+const MAX_WAIT_MS = 15 * 60_000;
+
+export interface OpenPluginsDeps {
+  options: AppOptions;
+  home: Home;
+  fetch: Fetch;
+  log: Logger;
+}
+
+/** Creates the service; nothing is loaded. */
+export function openPlugins({ options, home, fetch, log }: OpenPluginsDeps, opened: Disposers): Plugins {
+  const { clock, env, pluginFetch = fetch, pluginTimes: times } = options;
+  const { documents, globalStream, instance } = home;
+  const path = join(options.home, 'plugins', 'installed.json.lock');
+  const { holder } = instance;
+  return opened.add(
+    createPlugins({
+      home: options.home,
+      lock: createChangeLock({ path, holder, maxWaitMs: MAX_WAIT_MS, writer: createPluginsWriter(options.home) }),
+      documents,
+      fetch: pluginFetch,
+      times,
+      env,
+      clock,
+      log,
+      publish: () => globalStream.publish('event.plugin.changed', {}),
+    }),
+  );
+}
