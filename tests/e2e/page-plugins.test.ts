@@ -51,8 +51,7 @@ const offered = (page: Page, name: string) =>
   page.getByRole('list', { name: 'Plugins of the catalog' }).locator(':scope > li').filter({ hasText: name });
 const heading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true });
 
-const isFocused = (page: Page, name: string) =>
-  page.evaluate((text) => document.activeElement?.textContent?.trim() === text, name);
+const isFocused = async (page: Page, name: string) => (await page.locator(':focus').textContent())?.trim() === name;
 
 it('installs from a folder, switches, updates and removes with the keyboard, as another window displays', async () => {
   const root = await temporaryRoot();

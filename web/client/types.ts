@@ -74,7 +74,8 @@ interface Frame<T extends string, Fields> {
   seq: number;
   session_id: string;
   timestamp: string;
-  payload: Fields & Routing;
+  /** An empty object schema infers a type that allows no members. */
+  payload: (Fields extends Record<string, never> ? object : Fields) & Routing;
   epoch?: string;
 }
 
