@@ -1,15 +1,11 @@
 /** Plugins and their services for tests. */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { systemClock } from '#server/clock.ts';
-import { createLogger } from '#server/logging/log.ts';
-import { createHttpClient } from '#server/net/http-client.ts';
-import { createPlugins, pluginTimes, type Plugins, type PluginsDeps } from '#server/plugins/plugins.ts';
-import { createPluginsWriter } from '#server/plugins/plugins-writer.ts';
-import { createChangeLock } from '#server/storage/change-lock.ts';
-import { createDocuments } from '#server/storage/documents.ts';
-import { leaseHolder } from './lease-holder.ts';
+import { readManifest } from '#server/plugins/manifest.ts';
+import type { PluginsDeps } from '#server/plugins/plugins.ts';
+import { managedRoot } from '#server/plugins/plugins-writer.ts';
+import { openPlugins, type OpenedPlugins } from './open-plugins.ts';
 
 /** Writes files below a directory, by relative path; an object is written as JSON. */
 export async function writeFiles(root: string, files: Readonly<Record<string, unknown>>): Promise<string> {
@@ -23,42 +19,31 @@ export async function writeFiles(root: string, files: Readonly<Record<string, un
   return root;
 }
 
-export interface OpenedPlugins {
-  plugins: Plugins;
-  /** Actions of changes, `event` for each published one. */
-  changes: string[];
-  warnings: string[];
-}
-
-/** A service on a home, as a server of its own. */
-export function openPlugins(home: string, serverId: string, extra: Partial<PluginsDeps> = {}): OpenedPlugins {
-  const changes: string[] = [];
-  const warnings: string[] = [];
-  const client = createHttpClient();
-  const plugins = createPlugins({
-    home,
-    lock: createChangeLock({
-      path: join(home, 'plugins', 'installed.json.lock'),
-      holder: leaseHolder(serverId),
-      writer: createPluginsWriter(home),
-      maxWaitMs: 120_000,
-    }),
-    documents: createDocuments({ home }),
-    fetch: client.fetch,
-    times: pluginTimes,
-    env: () => ({}),
-    clock: systemClock,
-    log: createLogger('warn', (line) => warnings.push(line)),
-    publish: () => changes.push('event'),
-    ...extra,
-  });
-  plugins.onChange(({ action }) => void changes.push(action));
-  return { plugins, changes, warnings };
-}
-
-/** The same until the test has finished. */
+/** A service on a home, as a server of its own, until the test has finished. */
 export function usePlugins(home: string, serverId = 'server_1', extra: Partial<PluginsDeps> = {}): OpenedPlugins {
   const opened = openPlugins(home, serverId, extra);
   onTestFinished(() => opened.plugins.close());
   return opened;
+}
+
+const VERSIONED_FILES = 40;
+
+/** Writes the source of a plugin whose files all contain its version; returns its directory. */
+export function versioned(folder: string, id: string, version: string): Promise<string> {
+  const files = Array.from({ length: VERSIONED_FILES }, (_, at) => [`d${at % 5}/f${at}`, version] as const);
+  return writeFiles(join(folder, `${id}-${version}`), {
+    'service.plugin.json': { name: id, version },
+    ...Object.fromEntries(files),
+  });
+}
+
+/** The version of the copy of such a plugin. Throws if the copy is not whole. */
+export async function versionOf(home: string, id: string): Promise<string> {
+  const entries = await readdir(managedRoot(home, id), { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && entry.name !== 'service.plugin.json');
+  const texts = await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name), 'utf8')));
+  const { manifest } = await readManifest(managedRoot(home, id));
+  const version = manifest?.version ?? '';
+  if (texts.length !== VERSIONED_FILES || texts.some((text) => text !== version)) throw new Error('not a whole copy');
+  return version;
 }

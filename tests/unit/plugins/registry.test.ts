@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { expect, it } from 'vitest';
 import { createPluginsWriter } from '#server/plugins/plugins-writer.ts';
 import { readRegistry, registryFile } from '#server/plugins/registry.ts';
