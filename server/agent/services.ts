@@ -108,7 +108,10 @@ export function createAgentServices(deps: AgentServicesDeps): AgentServices {
   const policy = createPermissionPolicy({
     reader: createCommandLineReader({ log }),
     repositoryOf: projects.repositoryOf,
-    controlFolders: profiles.folders,
+    async controlFolders(cwd) {
+      const [{ user, named }, ofSkills] = await Promise.all([profiles.folders(cwd), skills.folders(cwd)]);
+      return { user, named: [...named, ...ofSkills] };
+    },
   });
   const reach = ({ cwd, dir, ancestorDirs }: SessionLocation) => ({
     runtime,

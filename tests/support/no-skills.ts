@@ -5,7 +5,11 @@ import type { Skills } from '#server/skills/skills.ts';
 
 const empty: SkillCatalog = { skills: new Map(), sources: [], roots: [], skipped: 0, warnings: [], readable: [] };
 
-export const noSkills: Skills = { look: () => Promise.resolve(empty), seen: () => empty };
+export const noSkills: Skills = {
+  look: () => Promise.resolve(empty),
+  seen: () => empty,
+  folders: () => Promise.resolve([]),
+};
 
 export const noCommands: PluginCommands = {
   look: () => Promise.resolve({ commands: [], warnings: [] }),
