@@ -53,23 +53,31 @@ interface FoundCommand {
   name: string;
 }
 
-/** The command files of a plugin with the names that their paths give. */
-export async function findCommands(
-  { root, manifest }: Omit<Source, 'id'>,
-  files: FolderFiles,
-): Promise<FoundCommand[]> {
-  const found = await Promise.all(
-    manifest.commands.map(async ({ kind, path }): Promise<FoundCommand[]> => {
-      if (kind === 'file') {
-        const seen = await seenFile(path, { within: root }, files);
-        return seen ? [{ seen, name: basename(path).slice(0, -'.md'.length) }] : [];
-      }
-      const { files: seen } = await findMarkdownFiles({ path, within: root }, SKILL_LIMITS, files);
-      return seen.map((file) => ({ seen: file, name: nameBelow(path, file.path) }));
-    }),
-  );
-  return found.flat();
+interface FoundCommands {
+  found: FoundCommand[];
+  /** Folders of which a limit omitted files. */
+  cutFolders: string[];
 }
+
+/** The command files of a plugin with the names that their paths give. */
+async function findCommands({ root, manifest }: Omit<Source, 'id'>, files: FolderFiles): Promise<FoundCommands> {
+  const found: FoundCommand[] = [];
+  const cutFolders: string[] = [];
+  for (const { kind, path } of manifest.commands) {
+    if (kind === 'file') {
+      const seen = await seenFile(path, { within: root }, files);
+      if (seen) found.push({ seen, name: basename(path).slice(0, -'.md'.length) });
+      continue;
+    }
+    const { files: all, isCut } = await findMarkdownFiles({ path, within: root }, SKILL_LIMITS, files);
+    found.push(...all.map((seen) => ({ seen, name: nameBelow(path, seen.path) })));
+    if (isCut) cutFolders.push(path);
+  }
+  return { found, cutFolders };
+}
+
+const cutWarning = (folder: string) =>
+  skillWarning(`Not all commands in ${folder} are used: the folder has too many files or folders, or too large ones.`);
 
 const nameBelow = (folder: string, path: string) => relative(folder, path).slice(0, -'.md'.length).replaceAll(sep, '/');
 
@@ -77,6 +85,8 @@ const nameBelow = (folder: string, path: string) => relative(folder, path).slice
 export function createPluginCommands(deps: { plugins: () => readonly Source[]; files: FolderFiles }): PluginCommands {
   const { files } = deps;
   let known = new Map<string, Reading>();
+  /** By folder. */
+  let cuts = new Map<string, SessionWarning>();
   let catalog: CommandCatalog = { commands: [], warnings: [] };
 
   async function readOnce(seen: SeenFile, within: string): Promise<Reading> {
@@ -92,10 +102,13 @@ export function createPluginCommands(deps: { plugins: () => readonly Source[]; f
 
   const look = coalesced(async () => {
     const read = new Map<string, Reading>();
+    const cut = new Map<string, SessionWarning>();
     const commands: PluginCommand[] = [];
     for (const plugin of deps.plugins()) {
       const own = new Map<string, PluginCommand>();
-      for (const { seen, name } of await findCommands(plugin, files)) {
+      const { found, cutFolders } = await findCommands(plugin, files);
+      for (const folder of cutFolders) cut.set(folder, cuts.get(folder) ?? cutWarning(folder));
+      for (const { seen, name } of found) {
         const reading = await readOnce(seen, plugin.root);
         read.set(seen.path, reading);
         if (!('file' in reading)) continue;
@@ -106,7 +119,9 @@ export function createPluginCommands(deps: { plugins: () => readonly Source[]; f
       commands.push(...[...own.values()].toSorted((a, b) => compareNames(a.name, b.name)));
     }
     known = read;
-    catalog = { commands, warnings: [...read.values()].flatMap((one) => ('warning' in one ? one.warning : [])) };
+    cuts = cut;
+    const broken = [...read.values()].flatMap((one) => ('warning' in one ? one.warning : []));
+    catalog = { commands, warnings: [...broken, ...cut.values()] };
   });
 
   return {

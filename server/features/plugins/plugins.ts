@@ -21,13 +21,16 @@ const CHANGED =
 
 function open(session: SessionContext, { plugins }: FeatureServices): LiveFeature {
   const { log, services } = session;
+  const { commands } = services;
   const reportProblems = createFileWarnings((one, other) => one.message === other.message);
+  // A changed file has another warning, possibly with the same text.
+  const reportCommands = createFileWarnings((one, other) => one === other);
   /** Whether plugins have changed since the main agent's last step. */
   let hasChanged = false;
   /** The reminder of the conversation's start, rendered before the step that includes it. */
   let start: ContextMessage | undefined;
 
-  const warnings = (): SessionWarning[] =>
+  const problems = (): SessionWarning[] =>
     plugins.problems().map(({ path, message }) => ({
       code: 'plugin-invalid',
       message: `${path}: ${message}`,
@@ -44,10 +47,18 @@ function open(session: SessionContext, { plugins }: FeatureServices): LiveFeatur
     start = startReminder(plugins.enabled(), catalog, { sessionId: session.id, isRepeated });
   }
 
+  async function reportFiles(agent: AgentContext): Promise<void> {
+    reportProblems(agent, problems());
+    reportCommands(agent, (await commands.look()).warnings);
+  }
+
   return {
     promptSections: async () => pluginSections(plugins.enabled()),
     onTurnStart(agent) {
-      if (agent.id === MAIN_AGENT) reportProblems(agent, warnings());
+      // In the background: no step waits for it.
+      if (agent.id === MAIN_AGENT) {
+        reportFiles(agent).catch((error: unknown) => session.report('plugins could not be checked', error));
+      }
       return undefined;
     },
     beforeStep(agent) {
@@ -67,7 +78,7 @@ function open(session: SessionContext, { plugins }: FeatureServices): LiveFeatur
       }
       return {};
     },
-    warnings,
+    warnings: () => [...problems(), ...commands.seen().warnings],
     async onUnload() {
       stopListening();
     },
