@@ -31,11 +31,11 @@ import { registryFile, registryVersion } from './registry.ts';
 
 /** Time limits of requests to other machines, in milliseconds. */
 export interface PluginTimes {
-  /** Of each lookup of a release or a commit. */
+  /** Limit of each lookup of a release or a commit. */
   lookupMs: number;
-  /** Of a download, over all redirects. */
+  /** Limit of a download, over all redirects. */
   downloadMs: number;
-  /** Of each request for the catalog. */
+  /** Limit of each request for the catalog. */
   catalogMs: number;
 }
 
@@ -45,7 +45,7 @@ export const pluginTimes: PluginTimes = { lookupMs: 10_000, downloadMs: 300_000,
 const RECOVERY_WAIT_MS = 2000;
 
 export interface PluginChange {
-  /** `reload`: another server of the home made the change, or somebody edited the registry. */
+  /** `reload`: another server of the home made the change, or the registry was edited. */
   action: 'install' | PluginAction | 'reload';
   /** The plugin before the change; undefined if it was not installed, and for `reload`. */
   before: InstalledPlugin | undefined;

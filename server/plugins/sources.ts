@@ -1,4 +1,4 @@
-/** What the text of an install names: a directory, the URL of a zip archive, or a repository. */
+/** Parser of the text that an install names: a directory, the URL of a zip archive, or a repository. */
 import { isAbsolute } from 'node:path';
 import { ServiceError } from '#server/errors/service-error.ts';
 
