@@ -37,7 +37,17 @@ const LAYERS = [
   ],
   ['agent'],
   ['features'],
-  ['sessions', 'search', 'workspaces', 'workspace-files', 'file-search', 'host-files', 'terminals', 'debug'],
+  [
+    'sessions',
+    'search',
+    'workspaces',
+    'workspace-files',
+    'file-search',
+    'host-files',
+    'terminals',
+    'capabilities',
+    'debug',
+  ],
   ['app', 'cli'],
 ];
 
