@@ -255,6 +255,7 @@ describe('a checksum of the last good catalog', () => {
     const mismatch = { name: 'validation.failed', message: 'Downloaded zip does not match its checksum' };
     await expect(later.install(`${url}/a.zip`)).rejects.toMatchObject(mismatch);
     await expect(later.install(`  ${url.replace('http', 'HTTP')}/x/../a.zip`)).rejects.toMatchObject(mismatch);
+    await expect(later.install(`${url}/a.zip#again`)).rejects.toMatchObject(mismatch);
     await later.install(`${url}/b.zip`);
     await writeFile(catalog, 'broken');
     await expect(plugins.marketplace()).rejects.toThrow('invalid catalog');
