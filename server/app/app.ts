@@ -187,6 +187,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       mcpConfig,
       mcpAuth,
       clientName,
+      plugins,
       fetch,
       clock,
       home: options.home,
@@ -330,11 +331,11 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     search,
     runtime,
     async skillsOf(cwd) {
-      const [{ services }, { skillDescriptors }] = await Promise.all([
+      const [{ services }, { slashCommands }] = await Promise.all([
         loadServices(),
-        import('#server/skills/descriptors.ts'),
+        import('#server/sessions/requests/slash-commands.ts'),
       ]);
-      return skillDescriptors(await services.skills.look(cwd));
+      return slashCommands(services, cwd);
     },
     debug,
     preload: [sessions.preload, async () => (await loadServices()).loadModelClient()],
