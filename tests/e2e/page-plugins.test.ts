@@ -78,7 +78,7 @@ it('installs from a folder, switches, updates and removes with the keyboard, as 
   await source.press('Enter');
   for (const each of pages) {
     const item = installed(each, 'greetings');
-    await item.getByText('1 hook · 1 of 2 MCP servers').waitFor(visible);
+    await item.getByText('1 skill · 1 command · 1 hook · 1 of 2 MCP servers').waitFor(visible);
     await item.getByText('enabled', { exact: true }).waitFor(visible);
     await item.getByText('1.0.0', { exact: true }).waitFor(visible);
     await item.getByText(folder).waitFor(visible);
