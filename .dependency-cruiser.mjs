@@ -21,10 +21,23 @@ const LAYERS = [
   ['events'],
   ['journal'],
   ['config', 'auth', 'transcript', 'uploads'],
-  ['models', 'tools', 'permissions', 'builtin-tools', 'interactions', 'tasks', 'hooks', 'watches', 'mcp', 'web'],
+  [
+    'models',
+    'tools',
+    'permissions',
+    'builtin-tools',
+    'interactions',
+    'tasks',
+    'hooks',
+    'watches',
+    'mcp',
+    'web',
+    'skills',
+    'plugins',
+  ],
   ['agent'],
   ['features'],
-  ['sessions', 'search', 'workspaces', 'workspace-files', 'file-search', 'host-files', 'terminals', 'debug', 'plugins'],
+  ['sessions', 'search', 'workspaces', 'workspace-files', 'file-search', 'host-files', 'terminals', 'debug'],
   ['app', 'cli'],
 ];
 
@@ -97,7 +110,7 @@ export default {
         'What anybody may have put there is read through the runtime: bounded, without waiting, regular files only.',
       severity: 'error',
       from: {
-        path: '^server/((project-files|tools|builtin-tools|agent/(prompt|profiles)|git)/|mcp/config/(server-file|workspace-servers)\\.ts$)',
+        path: '^server/((project-files|tools|builtin-tools|agent/(prompt|profiles)|git|skills)/|mcp/config/(server-file|workspace-servers)\\.ts$|files/markdown-)',
         // The server's files and file metadata, without content of the project.
         pathNot: '^server/git/(line-counts|submodules)\\.ts$',
       },

@@ -10,6 +10,7 @@ import { nativeFiles } from './build/native-files.ts';
 import { processImportModule } from './build/process-import.ts';
 import { productionModule } from './build/production.ts';
 import { refusedOptionsModule } from './build/refused-options.ts';
+import { rawTexts } from './build/raw-text.ts';
 import { threadPrograms } from './build/threads.ts';
 import { socketResetsModule } from './build/socket-resets.ts';
 
@@ -24,7 +25,7 @@ export default defineNitroConfig({
   // What the oldest Node that we run on understands; nitro's own default rewrites what has been JavaScript since 2020.
   esbuild: { options: { target: 'node20' } },
   // No chunk names what its own imports import, which a browser would profit from and Node has to look up.
-  rollupConfig: { output: { hoistTransitiveImports: false }, plugins: [threadPrograms()] },
+  rollupConfig: { output: { hoistTransitiveImports: false }, plugins: [rawTexts(), threadPrograms()] },
   experimental: { websocket: true },
   modules: [
     refusedOptionsModule,

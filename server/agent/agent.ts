@@ -5,7 +5,7 @@
 import { ServiceError } from '#server/errors/service-error.ts';
 import { contextSize } from '#server/journal/context-size.ts';
 import { readContext } from '#server/journal/projections/context.ts';
-import { event } from '#server/journal/records.ts';
+import { event, unsent } from '#server/journal/records.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { UsageStatus } from '#schema/events/volatile.ts';
 import { iso } from '#schema/scalars.ts';
@@ -94,7 +94,13 @@ export function createAgent(session: SessionContext, id: string, options: AgentO
       const { content, eventContent } = prompt.input;
       const createdAt = iso(prompt.createdAt);
       const ids = { promptId: prompt.id, userMessageId: prompt.id };
-      const accepted = event(id, 'prompt.submitted', { ...ids, status, content: eventContent, createdAt });
+      const { origin } = prompt;
+      const fields = { ...ids, status, content: eventContent, createdAt } as const;
+      // Other clients receive a slash command as its activation, which precedes it.
+      const accepted =
+        origin.kind === 'user'
+          ? event(id, 'prompt.submitted', fields)
+          : unsent(event(id, 'prompt.submitted', fields, { origin }));
       queue.keep(prompt);
       try {
         if (waits) {

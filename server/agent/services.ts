@@ -12,19 +12,21 @@ import { activeTools } from '#server/permissions/active-tools.ts';
 import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
 import { createPermissionPolicy } from '#server/permissions/policy.ts';
 import { findServerFiles } from '#server/permissions/server-files.ts';
+import type { MarkdownFolder } from '#server/files/markdown-files.ts';
 import { createServerHome } from '#server/home/server-home.ts';
 import { ignoredConfigWarning, type IgnoredConfig } from '#server/project-files/ignored-config.ts';
 import type { Projects } from '#server/project-files/projects.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { DETACHED_TIMEOUT_S, KILL_GRACE_MS } from '#server/tasks/tasks.ts';
+import type { PluginSkills } from '#server/skills/roots.ts';
+import { createSkills } from '#server/skills/skills.ts';
 import type { Tool } from '#server/tools/tool.ts';
 import { findNestedInstructions } from './calls/nested-instructions.ts';
 import { createMediaKinds } from './media/media-kinds.ts';
 import type { SessionLocation } from './contract/context.ts';
 import type { AgentDefaults } from './contract/feature.ts';
 import { mainProfile } from './profiles/built-in.ts';
-import type { AgentFolder } from './profiles/agent-folders.ts';
 import { createAgentProfiles } from './profiles/profiles.ts';
 import { createInstructionFiles } from './prompt/instructions.ts';
 import { renderSystemPrompt } from './prompt/system-prompt.ts';
@@ -49,8 +51,12 @@ export interface AgentServicesDeps {
   client: ModelClient;
   images: Images;
   videos: VideoUploads;
+  /** Skills of plugins, read at each check of the skills. */
+  pluginSkills: () => readonly PluginSkills[];
+  /** Folders that may be read without approval in addition to those of skills. */
+  readableFolders: () => readonly string[];
   /** Folders of agent files in addition to those of the user and the project. */
-  agentFolders: () => readonly AgentFolder[];
+  agentFolders: () => readonly MarkdownFolder[];
   /** Tools of every agent; features add more. */
   tools: readonly Tool[];
   /** Current additional directories of this root, which are treated as workspace. */
@@ -88,6 +94,16 @@ export function createAgentServices(deps: AgentServicesDeps): AgentServices {
     maxAgeMs: deps.instructionsMaxAgeMs,
     log,
   });
+  const skills = createSkills({
+    files: runtime,
+    home,
+    homeDirectory: runtime.homeDirectory,
+    project: files.project,
+    admits: projects.admits,
+    settings: config.effective,
+    pluginFolders: deps.pluginSkills,
+    log,
+  });
   const mediaKinds = createMediaKinds((alias, effective) =>
     resolveModel(alias, { config: effective, env: env(), identity }),
   );
@@ -104,11 +120,12 @@ export function createAgentServices(deps: AgentServicesDeps): AgentServices {
     ...(ancestorDirs ? { ancestorDirs } : {}),
     home: serverHome,
     additionalDirs: () => deps.additionalDirs(cwd),
-    skillDirs: [],
+    readableDirs: async () => [...(await skills.look(cwd)).readable, ...deps.readableFolders()],
   });
 
   return {
     tools,
+    skills,
     ...deps.defaults,
     resolveModel: (alias) => resolveModel(alias, { config: config.effective(), env: env(), identity }),
     effort: (model, wanted) => resolveEffort(model, wanted, config.effective().thinking),
@@ -145,7 +162,7 @@ export function createAgentServices(deps: AgentServicesDeps): AgentServices {
     nestedInstructions: (touched, known) => findNestedInstructions(touched, known, { files, runtime }),
     profiles: ({ cwd }) => profiles.seen(cwd).profiles,
     lookAtProfiles: ({ cwd }) => profiles.look(cwd),
-    renderPrompt: (place, { instructions, additionalDirs }, { role, template }) =>
+    renderPrompt: (place, { instructions, additionalDirs, sections }, { role, template }) =>
       renderSystemPrompt({
         runtime,
         productName: config.effective().identity.name ?? PRODUCT_NAME,
@@ -153,6 +170,7 @@ export function createAgentServices(deps: AgentServicesDeps): AgentServices {
         shell: deps.shell,
         additionalDirs,
         instructions,
+        sections,
         role,
         template,
         now: new Date(deps.clock.now()),

@@ -92,6 +92,8 @@ export async function createSessionServices(deps: SessionServicesDeps): Promise<
     images,
     videos,
     agentFolders: () => [],
+    pluginSkills: () => [],
+    readableFolders: () => [],
     tools: builtinTools(),
     additionalDirs,
     ignoredDirs: deps.ignoredDirs,

@@ -44,6 +44,7 @@ import type { AdditionalDirs } from '#server/workspaces/additional-dirs.ts';
 import type { Trust } from '#server/workspaces/trust.ts';
 import type { Workspaces } from '#server/workspaces/workspaces.ts';
 import type { Caller } from '#schema/rest/caller.ts';
+import type { SkillDescriptor } from '#schema/rest/skill.ts';
 import type { Meta } from '#schema/rest/meta.ts';
 import { createAccess } from './access.ts';
 import type { SessionServices } from './agent-services.ts';
@@ -85,6 +86,8 @@ export interface App {
   readonly search: Search;
   readonly runtime: Runtime;
   readonly projects: Projects;
+  /** The skills and slash commands that sessions in this directory would have. */
+  skillsOf(cwd: string): Promise<SkillDescriptor[]>;
   readonly debug: Debug;
   /** Functions that import the modules of prompts and of reads of sessions before their first use. */
   readonly preload: readonly (() => Promise<unknown>)[];
@@ -155,7 +158,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   );
   const { workspaces, trust, projects, additionalDirs } = folders;
   const { fetch } = opened.add(createHttpClient());
-  const plugins = openPlugins({ options, home, fetch, log }, opened);
+  const plugins = openPlugins({ options, home, runtime, fetch, log }, opened);
   const clientName = () => identity.slug(config.effective().identity);
   const { mcpConfig, mcpAuth, mcpManagement } = openMcp(
     { options, home, folders, plugins, fetch, clientName, log },
@@ -317,6 +320,13 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     fileSearch,
     search,
     runtime,
+    async skillsOf(cwd) {
+      const [{ services }, { skillDescriptors }] = await Promise.all([
+        loadServices(),
+        import('#server/skills/descriptors.ts'),
+      ]);
+      return skillDescriptors(await services.skills.look(cwd));
+    },
     debug,
     preload: [sessions.preload, async () => (await loadServices()).loadModelClient()],
     meta,

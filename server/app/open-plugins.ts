@@ -4,6 +4,7 @@ import type { Logger } from '#server/logging/log.ts';
 import type { Fetch } from '#server/net/http-client.ts';
 import { createPlugins, type Plugins } from '#server/plugins/plugins.ts';
 import { createPluginsWriter } from '#server/plugins/plugins-writer.ts';
+import type { Runtime } from '#server/runtime/runtime.ts';
 import { createChangeLock } from '#server/storage/change-lock.ts';
 import type { Disposers } from './disposers.ts';
 import type { Home } from './open-home.ts';
@@ -15,12 +16,13 @@ const MAX_WAIT_MS = 15 * 60_000;
 export interface OpenPluginsDeps {
   options: AppOptions;
   home: Home;
+  runtime: Runtime;
   fetch: Fetch;
   log: Logger;
 }
 
 /** Creates the service; nothing is loaded. */
-export function openPlugins({ options, home, fetch, log }: OpenPluginsDeps, opened: Disposers): Plugins {
+export function openPlugins({ options, home, runtime, fetch, log }: OpenPluginsDeps, opened: Disposers): Plugins {
   const { clock, env, pluginFetch = fetch, pluginTimes: times } = options;
   const { documents, globalStream, instance } = home;
   const path = join(options.home, 'plugins', 'installed.json.lock');
@@ -30,6 +32,7 @@ export function openPlugins({ options, home, fetch, log }: OpenPluginsDeps, open
       home: options.home,
       lock: createChangeLock({ path, holder, maxWaitMs: MAX_WAIT_MS, writer: createPluginsWriter(options.home) }),
       documents,
+      files: runtime,
       fetch: pluginFetch,
       times,
       env,

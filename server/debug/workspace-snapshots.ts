@@ -3,6 +3,7 @@ import type { AgentServices } from '#server/agent/contract/services.ts';
 import { mapLimit } from '#server/async/map-limit.ts';
 import type { McpConfig } from '#server/mcp/config/mcp-config.ts';
 import { LOCAL_RUNTIME } from '#server/runtime/local.ts';
+import { isForModel } from '#server/skills/listing.ts';
 import type { RuntimeInfo, WorkspaceSnapshot } from '#schema/rest/debug.ts';
 import type { Workspace } from '#schema/rest/workspace.ts';
 import type { AppServices } from './allow-lists.ts';
@@ -19,7 +20,7 @@ export interface WorkspaceSnapshots {
 
 export interface WorkspaceSnapshotsDeps {
   services: Pick<AppServices, 'sessions' | 'trust' | 'workspaces'>;
-  agentServices(): Promise<Pick<AgentServices, 'lookAtProfiles' | 'readInstructions'>>;
+  agentServices(): Promise<Pick<AgentServices, 'lookAtProfiles' | 'readInstructions' | 'skills'>>;
   mcpConfig: Pick<McpConfig, 'workspace'>;
   runtime: RuntimeInfo;
 }
@@ -43,10 +44,11 @@ export function createWorkspaceSnapshots(deps: WorkspaceSnapshotsDeps): Workspac
 
   async function snapshot({ id, root, name, ...times }: Workspace): Promise<WorkspaceSnapshot> {
     const agents = await deps.agentServices();
-    const [trusted, { sources }, instructions, servers] = await Promise.all([
+    const [trusted, { sources }, instructions, skills, servers] = await Promise.all([
       trust.trusted(root),
       agents.lookAtProfiles({ cwd: root }),
       agents.readInstructions({ cwd: root }),
+      agents.skills.look(root),
       mcpServers(root),
     ]);
     const runtimes = [runtime];
@@ -67,13 +69,17 @@ export function createWorkspaceSnapshots(deps: WorkspaceSnapshotsDeps): Workspac
         generation: runtime.generation,
         trusted,
         catalog: {
-          skills: { total: 0, invocable: 0, skipped: 0 },
+          skills: {
+            total: skills.skills.size,
+            invocable: [...skills.skills.values()].filter(isForModel).length,
+            skipped: skills.skipped,
+          },
           agentProfiles: new Set(sources.flatMap(({ profiles }) => profiles)).size,
           mcpServers: servers.length,
         },
         sources: {
-          skills: [],
-          skillRoots: [],
+          skills: skills.sources.map((source) => ({ ...source })),
+          skillRoots: [...skills.roots],
           agentProfiles: sources.map(({ id: sourceId, priority, profiles }) => ({
             sourceId,
             priority,

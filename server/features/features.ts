@@ -9,6 +9,7 @@ import { mcp } from './mcp/mcp.ts';
 import { media } from './media/media.ts';
 import { planMode } from './plan-mode/plan-mode.ts';
 import { questions } from './questions/questions.ts';
+import { skills } from './skills/skills.ts';
 import { subagents } from './subagents/subagents.ts';
 import { swarm } from './swarm/swarm.ts';
 import { tasks } from './tasks/tasks.ts';
@@ -20,6 +21,7 @@ export const features: readonly Feature[] = [
   hooks,
   media,
   todoList,
+  skills,
   questions,
   planMode,
   swarm,

@@ -7,6 +7,7 @@ import { outputParts } from './projections/context.ts';
 import type { JournalRecord } from './records.ts';
 import { storedMediaId } from './stored-media.ts';
 import type { Stored } from './texts.ts';
+import { withoutSkillBlocks } from './typed-prompts.ts';
 
 /** The message in a record; `message` is its index in a splice. Empty for a step without a response. */
 export function messageOf(record: JournalRecord | undefined, message = 0): Stored<ContextMessage> {
@@ -31,7 +32,7 @@ export function shownMessage(message: ContextMessage): Pick<Message, 'content' |
   const content =
     message.role === 'tool'
       ? [toolResult(message.toolCallId ?? '', message.content, message.isError)]
-      : [...message.content.map(contentPart), ...message.toolCalls.map(toolUse)];
+      : [...withoutSkillBlocks(message.content, message.origin).map(contentPart), ...message.toolCalls.map(toolUse)];
   return { content, ...(message.origin ? { metadata: { origin: message.origin } } : {}) };
 }
 

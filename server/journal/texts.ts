@@ -31,7 +31,19 @@ export class BlobText {
 export type Text = string | BlobText;
 
 /** Members that may be a long text, at any depth of a record. */
-const textMembers = ['text', 'think', 'encrypted', 'url', 'arguments', 'output', 'note', 'prompt'] as const;
+const textMembers = [
+  'text',
+  'think',
+  'encrypted',
+  'url',
+  'arguments',
+  'output',
+  'note',
+  'prompt',
+  // Sections of a system prompt.
+  'skills',
+  'plugins',
+] as const;
 /** Members that may contain long texts at any depth. */
 const looseMembers = ['args', 'display', 'toolInput', 'tool_input_display'] as const;
 

@@ -37,7 +37,7 @@ export interface PermissionCall {
 
 export type PermissionScope = Pick<
   ToolEnvironment,
-  'runtime' | 'cwd' | 'additionalDirs' | 'skillDirs' | 'sessionDir' | 'ancestorDirs' | 'home'
+  'runtime' | 'cwd' | 'additionalDirs' | 'readableDirs' | 'sessionDir' | 'ancestorDirs' | 'home'
 >;
 
 /** A declared file access, also with its links resolved. */

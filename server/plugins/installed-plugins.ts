@@ -2,6 +2,7 @@
 import { mapLimit } from '#server/async/map-limit.ts';
 import type { McpServerConfig } from '#schema/config/mcp-server.ts';
 import type { PluginSummary } from '#schema/rest/plugin.ts';
+import type { CountMarkdown } from './count-markdown.ts';
 import { isError, type Diagnostic } from './diagnostics.ts';
 import { readManifest, type PluginManifest } from './manifest.ts';
 import { readRegistry, registryFile, registryVersion, type InstalledEntry } from './registry.ts';
@@ -35,9 +36,6 @@ export interface InstalledPlugin {
 /** An enabled plugin without errors. */
 export type EnabledPlugin = InstalledPlugin & { manifest: PluginManifest };
 
-/** Counts what the Markdown folders of a plugin contain. Never rejects. */
-export type CountMarkdown = (manifest: PluginManifest) => Promise<{ skills: number; commands: number }>;
-
 export interface InstalledPlugins {
   /** Version of the file that was read. */
   version: string | undefined;
@@ -50,7 +48,7 @@ export interface InstalledPlugins {
 async function readPlugin(entry: InstalledEntry, countMarkdown: CountMarkdown): Promise<InstalledPlugin> {
   const { id, root, enabled } = entry;
   const { manifest, diagnostics } = await readManifest(root);
-  const counts = manifest ? await countMarkdown(manifest) : { skills: 0, commands: 0 };
+  const counts = manifest ? await countMarkdown(root, manifest) : { skills: 0, commands: 0 };
   const switches = entry.capabilities?.mcpServers ?? {};
   const servers = (manifest?.mcpServers ?? []).map(({ name, config }) => {
     const chosen = Object.hasOwn(switches, name) ? switches[name]?.enabled : undefined;

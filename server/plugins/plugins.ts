@@ -6,6 +6,7 @@ import { waitAtMost } from '#server/async/wait-at-most.ts';
 import type { Clock } from '#server/clock.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { compareNames } from '#server/files/compare-names.ts';
+import type { FolderFiles } from '#server/files/markdown-files.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { watchFiles } from '#server/mcp/config/watch-files.ts';
 import type { Fetch } from '#server/net/http-client.ts';
@@ -20,7 +21,6 @@ import {
   problemsOf,
   readInstalled,
   summaryOf,
-  type CountMarkdown,
   type EnabledPlugin,
   type InstalledPlugin,
   type InstalledPlugins,
@@ -88,8 +88,8 @@ export interface PluginsDeps {
   log: Logger;
   /** Publishes that plugins have changed. */
   publish(): void;
-  /** Default: everything is zero. */
-  countMarkdown?: CountMarkdown;
+  /** Searches the folders of plugins for skills and commands. */
+  files: FolderFiles;
   /** The registered capabilities, for the default catalog. */
   capabilityRows?(): readonly CapabilityRow[];
   /** Location of the default catalog; this build has none. */
@@ -98,8 +98,7 @@ export interface PluginsDeps {
 
 /** Creates the service; the disk is read by `ready`. */
 export function createPlugins(deps: PluginsDeps): Plugins {
-  const { home, lock, fetch, times, env, clock, log, publish } = deps;
-  const { countMarkdown = async () => ({ skills: 0, commands: 0 }) } = deps;
+  const { home, lock, files, fetch, times, env, clock, log, publish } = deps;
   const { capabilityRows = () => [], defaultCatalog = () => undefined } = deps;
   const checksums = createChecksums(deps.documents);
   const stopping = new AbortController();
@@ -107,6 +106,7 @@ export function createPlugins(deps: PluginsDeps): Plugins {
   const changes = createSerialQueue();
   const listeners = new Set<(change: PluginChange) => void | Promise<void>>();
   const loadInstall = lazy(() => import('./install.ts'));
+  const loadCounter = lazy(async () => (await import('./count-markdown.ts')).createMarkdownCounter(files));
   const loadMarketplace = lazy(() => import('./marketplace.ts'));
 
   let current: InstalledPlugins = { version: undefined, plugins: [], failure: undefined };
@@ -126,7 +126,7 @@ export function createPlugins(deps: PluginsDeps): Plugins {
   };
 
   const load = coalesced(async () => {
-    current = await readInstalled(home, countMarkdown);
+    current = await readInstalled(home, async (root, manifest) => (await loadCounter())(root, manifest));
     usable = current.plugins.filter(isUsable);
   });
 

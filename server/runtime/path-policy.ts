@@ -10,7 +10,7 @@ export interface Reach {
   runtime: Pick<Runtime, 'homeDirectory' | 'realpath'>;
   cwd: string;
   additionalDirs: () => Promise<readonly string[]>;
-  skillDirs: readonly string[];
+  readableDirs: () => Promise<readonly string[]>;
 }
 
 /** A resolved path argument: as named, and with all links resolved. */
@@ -68,7 +68,8 @@ export async function resolveTarget(input: string, reach: Reach): Promise<Target
     throw new PathError(`Cannot resolve ${input}: ${errorMessage(error)}`);
   }
   const relativeInput = !isAbsolute(input) && !input.startsWith('~');
-  if (relativeInput && !(await isInWorkspace(real, reach, reach.skillDirs))) {
+  if (!relativeInput || (await isInWorkspace(real, reach))) return { path, real };
+  if (!(await isInsideAny(real, await reach.readableDirs(), reach.runtime))) {
     throw new PathError(`${input} leads outside the workspace; give an absolute path to reach it.`);
   }
   return { path, real };

@@ -21,6 +21,8 @@ export interface FileStats {
 
 export interface DirectoryEntry {
   name: string;
+  /** True if the entry itself is a regular file; false for a link to one. */
+  isFile(): boolean;
   /** True if the entry itself is a directory; false for a link to one. */
   isDirectory(): boolean;
 }

@@ -36,15 +36,20 @@ export const toolCallSchema = z.object({
 });
 export type ToolCall = z.infer<typeof toolCallSchema>;
 
-const skillActivationSchema = z.object({
-  kind: z.literal('skill_activation'),
+/** A skill that was sent with a prompt. */
+export const bundledSkillSchema = z.object({
   activationId: z.string(),
   skillName: z.string(),
   skillArgs: z.string().optional(),
-  trigger: z.enum(['user-slash', 'model-tool', 'nested-skill']),
   skillType: z.string().optional(),
   skillPath: z.string().optional(),
   skillSource: z.string().optional(),
+});
+export type BundledSkill = z.infer<typeof bundledSkillSchema>;
+
+const skillActivationSchema = bundledSkillSchema.extend({
+  kind: z.literal('skill_activation'),
+  trigger: z.enum(['user-slash', 'model-tool', 'nested-skill']),
 });
 
 export const cronJobOriginSchema = z.object({
@@ -58,7 +63,7 @@ export const cronJobOriginSchema = z.object({
 
 /** Source of a message; clients use it to hide reminders and similar messages. */
 export const originSchema = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('user'), skillActivations: z.array(z.record(z.string(), z.unknown())).optional() }),
+  z.object({ kind: z.literal('user'), skillActivations: z.array(bundledSkillSchema).optional() }),
   skillActivationSchema,
   z.object({
     kind: z.literal('plugin_command'),

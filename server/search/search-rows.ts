@@ -7,6 +7,7 @@ import { cutFrom, cutPointsOf } from '#server/journal/cut-points.ts';
 import { isUndoAnchor } from '#server/journal/projections/context.ts';
 import type { EventRecord, InternalRecord, JournalRecord } from '#server/journal/records.ts';
 import type { Stored, Text } from '#server/journal/texts.ts';
+import { slashLine, withoutSkillBlocks } from '#server/journal/typed-prompts.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import { count } from '#schema/scalars.ts';
 
@@ -66,9 +67,9 @@ const titleChange = (title: string, time: number): SearchChange =>
 
 /** The text that the user typed: the line of a slash command, else the text of the message. */
 function typedText({ origin, content }: Stored<ContextMessage>): readonly Text[] {
-  if (origin?.kind === 'skill_activation') return [`/${origin.skillName} ${origin.skillArgs ?? ''}`];
-  if (origin?.kind === 'plugin_command') return [`/${origin.commandName} ${origin.commandArgs ?? ''}`];
-  return content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  const line = slashLine(origin);
+  if (line !== undefined) return [line];
+  return withoutSkillBlocks(content, origin).flatMap((part) => (part.type === 'text' ? [part.text] : []));
 }
 
 function splice(

@@ -16,6 +16,7 @@ import type { Uploads } from '#server/uploads/uploads.ts';
 import type { Workspaces } from '#server/workspaces/workspaces.ts';
 import type { Caller } from '#schema/rest/caller.ts';
 import type { Prompt, SubmitPrompt } from '#schema/rest/prompt.ts';
+import type { ActivateSkill, SkillDescriptor } from '#schema/rest/skill.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import type { RuntimeBinding, Session } from '#schema/rest/session.ts';
 import type { SessionListing } from '#schema/rest/session-listing.ts';
@@ -43,6 +44,8 @@ import { newSessionHeader, type CreateSession } from './requests/new-session.ts'
 import { createSessionExport, type ExportSession } from './requests/session-export.ts';
 import { listPortions, listSessions, type SessionListQuery } from './requests/session-list.ts';
 import { describeTools } from './requests/session-tools.ts';
+import { skillDescriptors } from '#server/skills/descriptors.ts';
+import { activateSkillIn } from './requests/activate-skill.ts';
 import { submitPrompt } from './requests/submit-prompt.ts';
 import { switchRuntime } from './requests/switch-runtime.ts';
 import { updateProfile, type ProfileUpdate } from './requests/update-profile.ts';
@@ -118,6 +121,10 @@ export interface Sessions extends ConversationActions, ArchiveActions, BatchActi
   ifAnyLoaded<T>(work: (session: LiveSession) => T | Promise<T>): Promise<T | undefined>;
   /** Submits a prompt. `by` is the client, which is recorded with a change of the permission mode. */
   submit(id: string, body: SubmitPrompt, by?: Caller): Promise<Prompt>;
+  /** The skills and slash commands of the session; loads it. Throws `session.not_found`, `internal.error`. */
+  skills(id: string): Promise<SkillDescriptor[]>;
+  /** Activates a skill in the main agent, or the command of a plugin; see `activateSkillIn`. */
+  activateSkill(id: string, name: string, body: ActivateSkill): Promise<void>;
   updateProfile(id: string, body: ProfileUpdate, by?: Caller): Promise<Session>;
   /**
    * Switches the runtime of the main agent's next calls. Throws `session.not_found`, `runtime.not_found`,
@@ -334,6 +341,10 @@ export function createSessions(deps: SessionsDeps): Sessions {
       }, undefined);
       return newest && live.ifLoaded(newest.id, work);
     },
+    skills: (id) =>
+      live.use(id, async ({ context: { services, cwd } }) => skillDescriptors(await services.skills.look(cwd))),
+    activateSkill: (id, name, body) =>
+      activateSkillIn(id, name, body, { models, uploads: deps.uploads, use: live.use }),
     submit: (id, body, by) => submitPrompt(id, body, { models, uploads: deps.uploads, use: live.use, by }),
     warnOfChange,
     updateProfile: (id, body, by) =>

@@ -47,8 +47,8 @@ export interface ToolEnvironment {
   cwd: string;
   /** Current additional roots that are treated as the workspace. */
   additionalDirs: () => Promise<readonly string[]>;
-  /** Root folders of skills and plugins: readable without approval. */
-  skillDirs: string[];
+  /** Folders and files of skills and plugins: readable without approval. */
+  readableDirs: () => Promise<readonly string[]>;
   /** The session's data folder: readable without approval. */
   sessionDir: string;
   /** Folders of the sessions it was copied from, to which its history may refer: readable without approval. */

@@ -458,9 +458,9 @@ describe('a workspace', () => {
         ready: true,
         generation,
         trusted: false,
-        catalog: { skills: { total: 0, invocable: 0, skipped: 0 }, mcpServers: 1 },
+        catalog: { skills: { total: 7, invocable: 2, skipped: 0 }, mcpServers: 1 },
         sources: {
-          skills: [],
+          skills: [{ source: 'builtin', count: 7 }],
           skillRoots: [],
           instructionPaths: [join(project, 'AGENTS.md')],
           mcpServers: ['one'],

@@ -8,7 +8,7 @@ import { inspectionSchema, managedServerSchema } from '#schema/rest/mcp-manageme
 import { hasNoted, mcpTalks, noted, serverStatuses, type McpTalks } from '#support/mcp-talk.ts';
 import { signIn, startOAuthMcpServer } from '#support/oauth-mcp-server.ts';
 import { eventually } from '#support/patience.ts';
-import { SERVER, writePlugin } from '#support/plugins.ts';
+import { SERVER, writePlugin } from '#support/mcp-plugin.ts';
 import { useTemporaryFolder } from '#support/session-logs.ts';
 import { call, callThenText, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';

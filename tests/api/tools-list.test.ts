@@ -21,7 +21,7 @@ const goals = ['CreateGoal', 'GetGoal', 'SetGoalBudget', 'UpdateGoal'];
 const tasks = ['TaskList', 'TaskOutput', 'WaitFor', 'TaskStop'];
 const modes = ['EnterPlanMode', 'ExitPlanMode', 'Agent', 'AgentSwarm'];
 const cron = ['CronCreate', 'CronDelete', 'CronList'];
-const others = ['FetchURL', 'TodoList', 'AskUserQuestion', ...modes, ...tasks, ...goals, ...cron];
+const others = ['FetchURL', 'TodoList', 'AskUserQuestion', ...modes, ...tasks, 'Skill', ...goals, ...cron];
 /** The last one is for models that load tools dynamically. */
 const all = [...core, ...others, 'select_tools'];
 const without = (...names: string[]) => all.filter((name) => name !== 'select_tools' && !names.includes(name));

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { launchBrowser, openPage } from '#support/browser.ts';
 import { putFile } from '#support/mcp-config.ts';
 import { signIn, startOAuthMcpServer } from '#support/oauth-mcp-server.ts';
-import { writePlugin } from '#support/plugins.ts';
+import { writePlugin } from '#support/mcp-plugin.ts';
 import { spawnServer } from '#support/server.ts';
 
 const visible = { state: 'visible' } as const;

@@ -218,7 +218,7 @@ const places = {
   runtime: createLocalRuntime(),
   cwd: place,
   additionalDirs: async () => [],
-  skillDirs: [],
+  readableDirs: () => Promise.resolve([]),
   sessionDir: '/home/sessions/a/b',
   home: createServerHome('/home'),
 };

@@ -25,6 +25,7 @@ import { createOpJournals } from '#server/transcript/op-journal.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import { noHooks } from './no-hooks.ts';
 import { noMcp } from './no-mcp.ts';
+import { noSkills } from './no-skills.ts';
 import { noWeb } from './no-web.ts';
 import { until } from './patience.ts';
 import { defaultTaskSettings } from './tasks.ts';
@@ -122,6 +123,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
         resolveFlags: () => ({ ...ALL_FLAGS, ...options.flags }),
       },
       tools,
+      skills: noSkills,
       defaultPermission: () => 'manual',
       resolveModel: nothing,
       effort: () => 'off',
@@ -148,7 +150,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
         sessionDir,
         home: createServerHome(sessionDir),
         additionalDirs: async () => [],
-        skillDirs: [],
+        readableDirs: () => Promise.resolve([]),
       }),
       decide: () => Promise.resolve({ kind: 'approve' }),
       ...options.services,
@@ -228,7 +230,7 @@ export async function openTalk(options: AgentSessionOptions) {
     const content = [{ type: 'text' as const, text }];
     const told = caption === undefined ? {} : { caption };
     const input = { content, eventContent: content, parts: content, text, attachments: [], ...told };
-    main.submit({ id, input, createdAt: session.context.clock.now() }, []);
+    main.submit({ id, origin: { kind: 'user' }, input, createdAt: session.context.clock.now() }, []);
     return id;
   }
 

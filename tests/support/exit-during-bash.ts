@@ -11,7 +11,7 @@ const place = {
   agentId: 'main',
   cwd,
   additionalDirs: async () => [],
-  skillDirs: [],
+  readableDirs: () => Promise.resolve([]),
   sessionDir: cwd,
   home: createServerHome(cwd),
 };

@@ -73,6 +73,8 @@ export async function openSessions(options: OpenSessionsOptions): Promise<Opened
     projects: openProjects(),
     trusted: async () => false,
     agentFolders: () => [],
+    pluginSkills: () => [],
+    readableFolders: () => [],
     runtime: createLocalRuntime(),
     instructionsMaxAgeMs: 0,
     clock,

@@ -41,8 +41,6 @@ const TAG_ORDER = [
 
 /** Tags of the document that no endpoint has. */
 const UNUSED_TAGS = new Map([
-  ['search', 'Search across sessions'],
-  ['skills', 'Skills'],
   ['plugins', 'Plugins'],
   ['capabilities', 'Capabilities'],
   ['remote-control', 'Remote control'],

@@ -25,7 +25,7 @@ import { mainProfile } from '../profiles/built-in.ts';
 import type { Instructions } from '../prompt/instructions.ts';
 import type { StatusFrames } from '../loop/status-frames.ts';
 import { directoryHeading, instructionsSection, shownDirectories } from '../prompt/system-prompt.ts';
-import type { AgentChange, TurnModel, AgentConfig, AgentBirth } from '../contract/config.ts';
+import type { AgentChange, TurnModel, AgentConfig, AgentBirth, PromptSections } from '../contract/config.ts';
 import type { Profile } from '../contract/profile.ts';
 
 /** The record of a binding. `mainOnly` are the names of tools that an agent which works for another one never gets. */
@@ -40,6 +40,9 @@ function bindingOf(profile: Profile, agentId: string, mainOnly: readonly string[
     ...(subagents && !sub ? { subagents: subagents === '*' ? subagents : [...subagents] } : {}),
   };
 }
+
+const NO_SECTIONS: PromptSections = { skills: '', plugins: '' };
+const SKILL_TOOL = 'Skill';
 
 export interface AgentLife {
   /** Present for an agent other than main that the session does not have yet. */
@@ -85,18 +88,46 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     return { instructions, additionalDirs, shown };
   }
 
-  async function renderedPrompt(cause: string, profile: Profile, frozen: boolean): Promise<CompleteDraft[]> {
+  async function renderedPrompt(cause: string, profile: Profile, isFirst: boolean): Promise<CompleteDraft[]> {
     const { shown, ...inputs } = await lookAround();
     rendered = shown;
     const { instructions } = inputs;
-    const text = await services.renderPrompt(session, inputs, profile);
+    const activeTools = isFirst ? toolsOf(profile) : agent.tools().activeNames;
+    const { sections, warnings: sectionWarnings } = isFirst
+      ? await newSections(activeTools)
+      : { sections: await log.load(state().frozen ?? NO_SECTIONS), warnings: [] };
+    // An agent that cannot load skills needs no list of them.
+    const used = activeTools.has(SKILL_TOOL) ? sections : { ...sections, skills: '' };
+    const text = await services.renderPrompt(session, { ...inputs, sections: used }, profile);
     const sha256 = createHash('sha256').update(text).digest('hex');
-    const stored = await log.store(text);
-    const drafts = warn(instructions.warnings);
+    const { stored, frozen } = await log.store({ stored: text, frozen: sections });
+    const drafts = [...warn(instructions.warnings), ...sectionWarnings.map(warning)];
     if (sha256 === state().systemSha256) return drafts;
-    const fields = { text: stored, sha256, cause, ...(frozen ? { frozen: { skills: '', plugins: '' } } : {}) };
+    const fields = { text: stored, sha256, cause, ...(isFirst ? { frozen } : {}) };
     return [internal(id, 'agent.prompt', fields), ...drafts];
   }
+
+  /** Names of the tools that are active for an agent which is bound to this profile. */
+  const toolsOf = (profile: Profile): ReadonlySet<string> =>
+    services.toolPolicy(
+      agent.tools().all.map(({ name }) => name),
+      bindingOf(profile, id, mainOnlyTools()),
+      state().disabledTools,
+    ).active;
+
+  async function newSections(activeTools: ReadonlySet<string>) {
+    const made = await Promise.all(
+      session.features.flatMap((feature) => feature.promptSections?.(agent, activeTools) ?? []),
+    );
+    const sections = { ...NO_SECTIONS };
+    for (const { skills, plugins } of made) {
+      if (skills !== undefined) sections.skills = skills;
+      if (plugins !== undefined) sections.plugins = plugins;
+    }
+    return { sections, warnings: made.flatMap(({ warnings = [] }) => warnings) };
+  }
+
+  const warning = ({ message, code }: SessionWarning): CompleteDraft => event(id, 'warning', { message, code });
 
   /** Whether the prompt, possibly rendered by an earlier process, contains exactly these files and directories. */
   async function shows(instructions: Instructions, additionalDirs: readonly string[]): Promise<boolean> {
@@ -120,7 +151,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
   function warn(next: SessionWarning[]): CompleteDraft[] {
     const fresh = next.filter((warning) => !warnings.some((known) => known.message === warning.message));
     warnings = next;
-    return fresh.map(({ message, code }) => event(id, 'warning', { message, code }));
+    return fresh.map(warning);
   }
 
   /** Compares warnings by identity, so that a warning is repeated after its file has changed. */
@@ -128,7 +159,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     if (id !== MAIN_AGENT) return [];
     const fresh = next.filter((warning) => !fileWarnings.includes(warning));
     fileWarnings = next;
-    return fresh.map(({ message, code }) => event(id, 'warning', { message, code }));
+    return fresh.map(warning);
   }
 
   function create(change: AgentChange = {}): void {

@@ -20,7 +20,7 @@ import type { AgentConfigRequest, SessionStatus, SessionWarning } from '#schema/
 import type { PreparedCall, Tool, ToolResult } from '#server/tools/tool.ts';
 import type { TranscriptFeature } from '#server/transcript/transcript-rows.ts';
 import type { AgentContext, SessionContext, TurnInput } from './context.ts';
-import type { TurnModel, AgentChange } from './config.ts';
+import type { TurnModel, AgentChange, PromptSections } from './config.ts';
 import type { StoredResult } from './calls.ts';
 import type { AgentServices } from './services.ts';
 
@@ -58,6 +58,11 @@ export type UseSession = <T>(id: string, work: (session: SessionContext) => T | 
 export interface LiveFeature {
   /** Called for each agent and step; returns identical objects for unchanged tools. */
   tools?(agent: AgentContext): readonly Tool[];
+  /**
+   * Called at an agent's first rendering of its system prompt with the names of its active tools. The sections are
+   * stored, and later renderings of the agent reuse them.
+   */
+  promptSections?(agent: AgentContext, activeTools: ReadonlySet<string>): Promise<NewSections>;
   /** Called before each step; returns reminders for the next request. */
   reminders?(agent: AgentContext): ContextMessage[];
   /** Steps added to the permission chain, each before the step that it names, or before all. */
@@ -142,6 +147,11 @@ export interface LiveFeature {
   onEvict?(): Promise<void>;
   /** Called when the session is unloaded; awaited before its journal closes. */
   onUnload?(reason: UnloadReason): Promise<void>;
+}
+
+/** Sections of a system prompt, and warnings about what they omit. */
+export interface NewSections extends Partial<PromptSections> {
+  warnings?: readonly SessionWarning[];
 }
 
 export type UnloadReason = 'exit' | 'archive' | 'idle';

@@ -1,7 +1,7 @@
 /** Prompts of an agent before they enter its context. */
 import type { ContentPart } from '#schema/rest/content.ts';
 import type { Stored, Text } from '#server/journal/texts.ts';
-import type { Part } from '#schema/engine.ts';
+import type { Origin, Part } from '#schema/engine.ts';
 import type { Attachment } from '#server/journal/records.ts';
 import type { Prompt } from '#schema/rest/prompt.ts';
 
@@ -13,15 +13,21 @@ export interface PromptInput {
   eventContent: Stored<ContentPart>[];
   /** Content for the model. */
   parts: Stored<Part>[];
-  /** Joined text parts: `turn.started.prompt`. */
+  /** `turn.started.prompt`: the joined text parts without the blocks of skills that were sent with the prompt. */
   text: Text;
+  /** The line that was typed, of a slash command: its `text` is expanded from it. */
+  typed?: string;
   /** Reminder about changes of its images, only for the model. */
   caption?: Text;
   attachments: Stored<Attachment>[];
 }
 
+/** Source of a prompt: a person's message, or a slash command. */
+export type PromptOrigin = Extract<Origin, { kind: 'user' | 'skill_activation' | 'plugin_command' }>;
+
 export interface QueuedPrompt {
   id: string;
+  origin: PromptOrigin;
   input: PromptInput;
   createdAt: number;
 }

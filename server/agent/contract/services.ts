@@ -9,10 +9,12 @@ import type { StoredMediaReader } from '../media/stored-media.ts';
 import type { SessionLocation } from './context.ts';
 import type { Instructions } from '../prompt/instructions.ts';
 import type { Projects } from '#server/project-files/projects.ts';
+import type { PromptSections } from './config.ts';
 import type { Touched } from './calls.ts';
 import type { Profiles, Catalog, Profile } from './profile.ts';
 import type { BoundTools, ToolPolicy } from './tools.ts';
 import type { Decision } from '#server/permissions/decision.ts';
+import type { Skills } from '#server/skills/skills.ts';
 import type { RememberedRule } from '#server/journal/projections/context.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
 
@@ -20,6 +22,8 @@ import type { AddedStep } from '#server/permissions/policy.ts';
 export interface AgentServices {
   readonly config: ConfigReader;
   readonly tools: readonly Tool[];
+  /** The skills that apply to a directory. */
+  readonly skills: Skills;
   defaultPermission(): PermissionMode;
   /** Throws what makes the alias unusable. */
   resolveModel(alias: string): ResolvedModel;
@@ -50,7 +54,7 @@ export interface AgentServices {
   /** Renders the system prompt of an agent with this profile. */
   renderPrompt(
     place: SessionLocation,
-    facts: { instructions: Instructions; additionalDirs: readonly string[] },
+    facts: { instructions: Instructions; additionalDirs: readonly string[]; sections: PromptSections },
     profile: Profile,
   ): Promise<string>;
   /** The configuration that `toolPolicy` depends on: the same object while it is unchanged. */
@@ -63,7 +67,10 @@ export interface AgentServices {
   /** Runtime and directories of the session: the workspace's roots, and those that are readable without approval. */
   reach(
     place: SessionLocation,
-  ): Pick<ToolEnvironment, 'runtime' | 'cwd' | 'additionalDirs' | 'skillDirs' | 'sessionDir' | 'ancestorDirs' | 'home'>;
+  ): Pick<
+    ToolEnvironment,
+    'runtime' | 'cwd' | 'additionalDirs' | 'readableDirs' | 'sessionDir' | 'ancestorDirs' | 'home'
+  >;
   decide(
     tool: Pick<Tool, 'name' | 'permission' | 'effects'>,
     prepared: PreparedCall,

@@ -129,9 +129,9 @@ export async function runTurn(agent: AgentContext, turn: Turn): Promise<TurnEnd>
       ...(declarations.length > 0 ? [entering(id, declarations, { cause: 'tools' })] : []),
       ...hooks.flatMap((hook) => hook.before ?? []),
     ];
-    // The task of a subagent was never submitted as a prompt.
-    const submitted = opener !== undefined && log.state.prompts.get(id)?.open.has(opener);
-    if (step === 1 && submitted) head.push(event(id, 'prompt.started', { promptId: opener }));
+    // The task of a subagent was never submitted as a prompt, and slash commands have no such event.
+    const prompt = opener === undefined ? undefined : log.state.prompts.get(id)?.open.get(opener);
+    if (step === 1 && prompt && !prompt.origin) head.push(event(id, 'prompt.started', { promptId: prompt.promptId }));
     if (list) head.push(internal(id, 'agent.tools', list));
     const stepId = randomUUID();
     head.push(event(id, 'turn.step.started', { turnId, step, stepId }), ...hooks.flatMap((hook) => hook.after ?? []));

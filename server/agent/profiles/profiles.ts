@@ -5,6 +5,15 @@
 import { basename, join, relative, resolve } from 'node:path';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { Clock } from '#server/clock.ts';
+import {
+  isUnchanged,
+  readMarkdownFile,
+  seenFile,
+  type FolderFiles,
+  type MarkdownFolder,
+  type SeenFile,
+} from '#server/files/markdown-files.ts';
+import { findMarkdownFiles, type FolderLimits } from '#server/files/markdown-folders.ts';
 import { isInside } from '#server/files/paths.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { ignoredConfigWarning, type IgnoredConfig } from '#server/project-files/ignored-config.ts';
@@ -14,16 +23,19 @@ import type { SessionWarning } from '#schema/rest/session.ts';
 import type { ControlFolders } from '#server/permissions/control-folders.ts';
 import { builtinProfiles, mainProfile } from './built-in.ts';
 import { parseAgentFile, type AgentFile } from './agent-file.ts';
-import {
-  findAgentFiles,
-  readAgentFile,
-  seenFile,
-  type AgentFolder,
-  type FolderFiles,
-  type SeenFile,
-} from './agent-folders.ts';
 import type { Catalog, Profile, ProfileSource } from '../contract/profile.ts';
 
+/** A larger agent file is not read. */
+export const AGENT_FILE_BYTES = 256 * 1024;
+/** Limits for one folder with its subfolders. */
+const LIMITS: FolderLimits = {
+  depth: 8,
+  files: 200,
+  directories: 200,
+  bytesPerFile: AGENT_FILE_BYTES,
+  bytes: 200 * AGENT_FILE_BYTES,
+  linkedDirectories: false,
+};
 /** How many broken files are logged per check. */
 const MAX_LOGGED = 5;
 /** Maximum number of directories whose catalogs are cached. */
@@ -33,7 +45,7 @@ const MAX_KEPT = 200;
 const PRIORITY = { builtin: 0, added: 5, user: 10, extra: 20, workspace: 30 } as const;
 
 export interface AgentProfiles {
-  /** Checks the files, unless that was done within `maxAgeMs`. Never rejects. */
+  /** Checks the files, unless that was done within `maxAgeMs` with the same added folders. Never rejects. */
   look(cwd: string): Promise<Catalog>;
   /** The catalog of the last check; before the first one the built-in profiles. */
   seen(cwd: string): Catalog;
@@ -48,7 +60,7 @@ export interface AgentProfilesDeps {
   /** The user's home directory, for `~`. */
   homeDirectory(): string;
   /** Further folders, such as those of plugins, read at each check. Of equal names the first wins. */
-  addedFolders(): readonly AgentFolder[];
+  addedFolders(): readonly MarkdownFolder[];
   /** Value of `extra_agent_dirs`. */
   extraDirs(): readonly string[];
   project(cwd: string): Promise<Project>;
@@ -61,7 +73,7 @@ export interface AgentProfilesDeps {
   log: Pick<Logger, 'warn'>;
 }
 
-interface Source extends AgentFolder {
+interface Source extends MarkdownFolder {
   priority: number;
 }
 
@@ -70,6 +82,8 @@ type Read = SeenFile & ({ file: AgentFile; ignored?: SessionWarning } | { warnin
 
 interface Kept {
   at: number;
+  /** The added folders at that time. */
+  added: string;
   catalog: Promise<Catalog>;
   seen: Catalog;
   /** Results that the catalog was built from, by path. */
@@ -111,11 +125,14 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
     ];
   }
 
+  const textOf = (path: string, { within }: Omit<MarkdownFolder, 'path'>) =>
+    readMarkdownFile(path, { ...(within === undefined ? {} : { within }), maxBytes: AGENT_FILE_BYTES }, files);
+
   async function readOnce(seen: SeenFile, source: Source, before: ReadonlyMap<string, Read>): Promise<Read> {
     const known = before.get(seen.path);
-    if (known?.mtimeMs === seen.mtimeMs && known.size === seen.size) return known;
+    if (known && isUnchanged(seen, known)) return known;
     try {
-      const file = await parseAgentFile(await readAgentFile(seen.path, source, files), basename(seen.path, '.md'));
+      const file = await parseAgentFile(await textOf(seen.path, source), basename(seen.path, '.md'));
       if (file.override || !builtinProfiles.has(file.name)) return { ...seen, file };
       throw new Error(`"${file.name}" is a built-in profile; a file takes its place with override: true`);
     } catch (error) {
@@ -142,7 +159,7 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
 
   async function promptOf(path: string): Promise<string> {
     try {
-      return (await readAgentFile(path, {}, files)).trim();
+      return (await textOf(path, {})).trim();
     } catch (error) {
       log.warn('SYSTEM.md was left out', { path, err: error });
       return '';
@@ -152,7 +169,7 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
   /** The template that replaces the main agent's prompt, if the user has written one. */
   async function ownPrompt(): Promise<string | undefined> {
     const seen = await seenFile(join(home, 'SYSTEM.md'), {}, files);
-    const same = seen && own?.mtimeMs === seen.mtimeMs && own.size === seen.size;
+    const same = seen && own && isUnchanged(seen, own);
     if (!same) own = seen && { ...seen, text: await promptOf(seen.path) };
     return own?.text || undefined;
   }
@@ -161,7 +178,10 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
     const sources = await sourcesOf(cwd);
     const [template, ...found] = await Promise.all([
       ownPrompt(),
-      ...sources.map(async (source) => ({ source, files: await findAgentFiles(source, files) })),
+      ...sources.map(async (source) => ({
+        source,
+        files: (await findMarkdownFiles(source, LIMITS, files)).files,
+      })),
     ]);
     const read = new Map<string, Read>();
     const agents: { file: AgentFile; source: Source }[] = [];
@@ -206,15 +226,19 @@ export function createAgentProfiles(deps: AgentProfilesDeps): AgentProfiles {
     look(cwd) {
       const known = kept.get(cwd);
       const at = clock.now();
-      if (known && at - known.at < deps.maxAgeMs) return known.catalog;
+      // Plugins that were installed or removed since the last check must be noticed.
+      const added = JSON.stringify(deps.addedFolders());
+      if (known?.added === added && at - known.at < deps.maxAgeMs) return known.catalog;
       const entry: Kept = known ?? {
         at,
+        added,
         catalog: Promise.resolve(builtin),
         seen: builtin,
         read: new Map(),
         template: undefined,
       };
       entry.at = at;
+      entry.added = added;
       entry.catalog = entry.catalog.then(() => lookAgain(cwd, entry));
       kept.delete(cwd);
       kept.set(cwd, entry);

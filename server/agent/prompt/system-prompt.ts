@@ -3,6 +3,7 @@ import { platform } from 'node:os';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { listDirectory } from './directory-listing.ts';
 import { fillTemplate, type Placeholders } from './template.ts';
+import type { PromptSections } from '../contract/config.ts';
 import type { Instructions } from './instructions.ts';
 import { MAIN_ROLE } from './roles.ts';
 
@@ -13,6 +14,7 @@ export interface PromptInputs {
   shell: string;
   additionalDirs: readonly string[];
   instructions: Instructions;
+  sections: PromptSections;
   /** Role text; default: the main agent's. */
   role?: string | undefined;
   /** Template of the whole prompt, with placeholders. */
@@ -41,6 +43,10 @@ const WORK = `# Coding
 
 # Long conversations
 When a conversation grows too long, older parts are replaced by a summary. Go on from the summary; read files again when you need them.`;
+
+const SKILLS = `# Skills
+A skill is a text of instructions for one kind of task. When a task fits a description below, load that skill with the Skill
+tool before you start; it can also be read at its path. A skill that is already loaded in this conversation needs no second load.`;
 
 const CLOSING = `Finish what you start: when the task is done, say so in one or two sentences; when it is not, say what is missing.`;
 
@@ -82,8 +88,8 @@ const placeholders = (inputs: PromptInputs): Placeholders => ({
     `# Working directory\n${inputs.cwd}\n${fenced(await listDirectory(inputs.cwd, inputs.runtime))}`,
   agents_md: () => inputs.instructions.text,
   agents_md_section: () => instructionsSection(inputs.instructions),
-  skills: () => '',
-  skills_section: () => '',
+  skills: () => inputs.sections.skills,
+  skills_section: () => skillsSection(inputs.sections),
   os: osKind,
   shell: () => inputs.shell,
   now: () => inputs.now.toISOString(),
@@ -92,7 +98,8 @@ const placeholders = (inputs: PromptInputs): Placeholders => ({
     const dirs = await additionalDirs(inputs);
     return dirs.length > 0 ? ['# Additional directories', ...dirs].join('\n') : '';
   },
-  plugin_sections: () => '',
+  plugin_sections: () => inputs.sections.plugins,
+  plugin_sections_section: () => pluginsSection(inputs.sections),
 });
 
 async function basePrompt(inputs: PromptInputs): Promise<string> {
@@ -114,11 +121,18 @@ async function basePrompt(inputs: PromptInputs): Promise<string> {
     WORK,
     environment,
     instructions,
+    skillsSection(inputs.sections),
+    pluginsSection(inputs.sections),
     CLOSING,
   ]
     .filter(Boolean)
     .join('\n\n');
 }
+
+const skillsSection = ({ skills }: PromptSections): string => (skills === '' ? '' : `${SKILLS}\n${skills}`);
+
+const pluginsSection = ({ plugins }: PromptSections): string =>
+  plugins === '' ? '' : `# Instructions of plugins\nThe user has installed the plugins below.\n${plugins}`;
 
 /** The section with the AGENTS.md files; empty if there are none. */
 export function instructionsSection({ text }: Instructions): string {

@@ -20,12 +20,12 @@ export const reminderDrafts = (agentId: string, reminders: Stored<ContextMessage
 
 /** The request of a prompt's turn. */
 export function promptRequest(agentId: string, prompt: QueuedPrompt): TurnRequest {
-  const { id, input } = prompt;
-  const origin: Origin = { kind: 'user' };
-  const { text, attachments, parts } = input;
+  const { id, origin, input } = prompt;
+  const { text, typed, attachments, parts } = input;
   const opening: Stored<ContextMessage> = { role: 'user', content: parts, toolCalls: [], origin, id };
   const before = reminderDrafts(agentId, captionReminder(prompt, id));
-  return { origin, promptId: id, prompt: text, attachments, before, messages: [opening] };
+  const shown = typed === undefined ? {} : { shown: typed };
+  return { origin, promptId: id, prompt: text, ...shown, attachments, before, messages: [opening] };
 }
 
 export interface PromptVerdict {

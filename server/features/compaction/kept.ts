@@ -1,6 +1,7 @@
 /** Selects the messages that a compaction retains in addition to the summary: those of the user, within bounds. */
 import { isUndoAnchor } from '#server/journal/projections/context.ts';
 import type { Stored } from '#server/journal/texts.ts';
+import { userOrigin, withoutSkillBlocks } from '#server/journal/typed-prompts.ts';
 import { estimateMessages, estimateText } from '#server/journal/token-estimate.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import { elision } from './texts.ts';
@@ -47,8 +48,11 @@ export const exceedsKept = (history: readonly Stored<ContextMessage>[]): boolean
 
 type Own = KeptMessage & { from: number };
 
-const textOf = ({ content }: ContextMessage) =>
-  content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
+/** The text of the user: the summary names the skills that were sent with it. */
+const textOf = ({ content, origin }: ContextMessage) =>
+  withoutSkillBlocks(content, origin)
+    .flatMap((part) => (part.type === 'text' ? [part.text] : []))
+    .join('\n\n');
 
 const textOfSource = (own: readonly Own[], from: number) =>
   own.flatMap((one) => (one.from === from ? [textOf(one.message)] : [])).join('');
@@ -70,5 +74,6 @@ function fitting(own: readonly Own[], tokens: number, cut: (text: string, tokens
 
 function boundary({ message, from }: Own, tokens: number, cut: (text: string, tokens: number) => string): Own[] {
   const text = cut(textOf(message), tokens - estimateText(message.role));
-  return text === '' ? [] : [{ message: { ...message, content: [{ type: 'text', text }] }, from }];
+  const origin = message.origin?.kind === 'user' ? { origin: userOrigin([]) } : {};
+  return text === '' ? [] : [{ message: { ...message, ...origin, content: [{ type: 'text', text }] }, from }];
 }

@@ -43,7 +43,7 @@ export interface ContextState {
   system: Text;
   systemSha256?: string;
   /** Skill and plugin sections of the first rendering, reused by later ones. */
-  frozen?: NonNullable<InternalFields['agent.prompt']['frozen']>;
+  frozen?: Stored<NonNullable<InternalFields['agent.prompt']['frozen']>>;
   /** Last values of `agent.config`. */
   config: AgentConfigFields;
   bound?: InternalFields['agent.bound'];

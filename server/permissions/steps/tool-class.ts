@@ -24,8 +24,11 @@ export const toolClass: PermissionStep = async ({ permission }, context) => {
     case 'free':
       return { kind: 'approve' };
     case 'read': {
-      const readable = [places.sessionDir, ...(places.ancestorDirs ?? []), ...places.skillDirs];
-      return (await allInside(await context.files(), places, readable)) ? { kind: 'approve' } : context.ask(OUTSIDE);
+      const files = await context.files();
+      const own = [places.sessionDir, ...(places.ancestorDirs ?? [])];
+      if (await allInside(files, places, own)) return { kind: 'approve' };
+      const readable = [...own, ...(await places.readableDirs())];
+      return (await allInside(files, places, readable)) ? { kind: 'approve' } : context.ask(OUTSIDE);
     }
     case 'write': {
       if (process.platform === 'win32') return undefined;

@@ -14,14 +14,24 @@ export const sourceSchema = z.discriminatedUnion(
 );
 export type MediaSource = z.infer<typeof sourceSchema>;
 
+export const imagePartSchema = z.object({ type: z.literal('image'), source: sourceSchema });
+export const videoPartSchema = z.object({ type: z.literal('video'), source: sourceSchema });
+export const filePartSchema = z.object({
+  type: z.literal('file'),
+  file_id: nonEmpty,
+  name: z.string(),
+  media_type: nonEmpty,
+  size: count,
+});
+
 export const contentPartSchema = z
   .discriminatedUnion(
     'type',
     [
       z.object({ type: z.literal('text'), text: z.string() }),
-      z.object({ type: z.literal('image'), source: sourceSchema }),
-      z.object({ type: z.literal('video'), source: sourceSchema }),
-      z.object({ type: z.literal('file'), file_id: nonEmpty, name: z.string(), media_type: nonEmpty, size: count }),
+      imagePartSchema,
+      videoPartSchema,
+      filePartSchema,
       z.object({
         type: z.literal('tool_use'),
         tool_call_id: nonEmpty,

@@ -1,5 +1,6 @@
 /** The text that represents a prompt in lists and titles. */
 import { shownMessage } from '#server/journal/message-view.ts';
+import { slashLine } from '#server/journal/typed-prompts.ts';
 import type { ContentPart } from '#schema/rest/content.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 
@@ -65,10 +66,6 @@ export function metadataText(content: ContentPart[]): string {
 
 /** Like `metadataText`, of a prompt in the form that the model receives. */
 export function promptText(prompt: ContextMessage): string {
-  const { origin } = prompt;
-  const typed = (name: string, args: string | undefined) =>
-    metadataText([{ type: 'text', text: `/${name} ${args ?? ''}` }]);
-  if (origin?.kind === 'skill_activation') return typed(origin.skillName, origin.skillArgs);
-  if (origin?.kind === 'plugin_command') return typed(origin.commandName, origin.commandArgs);
-  return metadataText(shownMessage(prompt).content);
+  const line = slashLine(prompt.origin);
+  return metadataText(line === undefined ? shownMessage(prompt).content : [{ type: 'text', text: line }]);
 }

@@ -61,10 +61,10 @@ export async function checkUploads(content: ContentPart[], uploads: Pick<Uploads
 }
 
 /**
- * Rejects references to media that the session does not have (`file.not_found`), internal URLs and unusable content
- * (`validation.failed`).
+ * Rejects references to media that the session does not have (`file.not_found`) and internal URLs
+ * (`validation.failed`). `field` is the member of the request that has the parts.
  */
-export async function checkContent(content: ContentPart[], sessionDir: string): Promise<void> {
+export async function checkSessionMedia(content: ContentPart[], sessionDir: string, field: string): Promise<void> {
   for (const part of content) {
     if (!('source' in part) || part.source.kind !== 'session_media') continue;
     if (!(await findSessionMedia(sessionDir, part.source.file_id))) throw notFound(part.source.file_id);
@@ -75,9 +75,14 @@ export async function checkContent(content: ContentPart[], sessionDir: string): 
       part.source.kind === 'url' &&
       part.source.url.toLowerCase().startsWith(STORED_MEDIA_SCHEME)
     ) {
-      throw invalidField(`content.${index}.source.url`, 'must not be an internal media address');
+      throw invalidField(`${field}.${index}.source.url`, 'must not be an internal media address');
     }
   });
+}
+
+/** Like `checkSessionMedia`, for the content of a prompt; rejects unusable content too. */
+export async function checkContent(content: ContentPart[], sessionDir: string): Promise<void> {
+  await checkSessionMedia(content, sessionDir, 'content');
   if (!content.some(usable)) throw invalidField('content', 'prompt has no usable content');
 }
 

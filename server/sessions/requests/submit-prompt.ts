@@ -1,7 +1,9 @@
 /** Submitting a prompt: the checks in their order, then the effects in theirs. */
-import { invalidField, ServiceError } from '#server/errors/service-error.ts';
+import { invalidField } from '#server/errors/service-error.ts';
 import { DEFAULT_PROFILE } from '#server/agent/profiles/built-in.ts';
 import { internal, type Draft } from '#server/journal/records.ts';
+import { userOrigin } from '#server/journal/typed-prompts.ts';
+import type { SkillActivation } from '#server/skills/activation.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { Agent } from '#server/agent/contract/agent.ts';
 import type { AgentChange } from '#server/agent/contract/config.ts';
@@ -11,6 +13,7 @@ import type { Prompt, SubmitPrompt } from '#schema/rest/prompt.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
 import type { Uploads } from '#server/uploads/uploads.ts';
 import type { LiveSession } from '../live/session.ts';
+import { activateByUser } from './activate-skill.ts';
 import { checkContent, checkUploads, storePromptMedia } from './prompt-content.ts';
 import { metadataText } from '../index/prompt-text.ts';
 
@@ -39,15 +42,15 @@ interface Accepted {
 }
 
 async function accept(session: LiveSession, body: SubmitPrompt, deps: SubmitDeps): Promise<Accepted> {
-  checkSkills(body);
+  const skills = await activatedSkills(session, body);
   await checkContent(body.content, session.log.dir);
-  return session.agents.use(body.agent_id ?? MAIN_AGENT, (agent) => acceptFor(agent, session, body, deps));
+  return session.agents.use(body.agent_id ?? MAIN_AGENT, (agent) => acceptFor(agent, session, { body, skills }, deps));
 }
 
 async function acceptFor(
   agent: Agent,
   session: LiveSession,
-  body: SubmitPrompt,
+  { body, skills }: { body: SubmitPrompt; skills: readonly SkillActivation[] },
   { models, uploads, by }: SubmitDeps,
 ): Promise<Accepted> {
   const promptId = body.prompt_id ?? session.newPromptId();
@@ -65,21 +68,31 @@ async function acceptFor(
     const place = { uploads, images: services.images, sessionDir: session.log.dir };
     const { content, ...journaled } = await storePromptMedia(body.content, place);
     const title = metadataText(content);
-    const input = { content, ...(await session.log.store(journaled)) };
+    const blocks = skills.map(({ text }) => ({ type: 'text' as const, text }));
+    const parts = [...blocks, ...journaled.parts];
+    const input = { content, ...(await session.log.store({ ...journaled, parts })) };
     await agent.context.config.change({ ...change, by });
-    const head = [...toolList(session, body.disabled_tools), ...session.promptAccepted(title)];
-    const prompt = agent.submit({ id: promptId, input, createdAt: session.context.clock.now() }, head);
+    const head = [
+      ...toolList(session, body.disabled_tools),
+      ...session.promptAccepted(title),
+      ...skills.map((skill) => skill.event(agent.id)),
+    ];
+    const origin = userOrigin(skills.map(({ facts }) => facts));
+    const queued = { id: promptId, origin, input, createdAt: session.context.clock.now() };
+    const prompt = agent.submit(queued, head);
     return { prompt, starting: agent.starting(promptId) };
   } finally {
     agent.queue.release(promptId);
   }
 }
 
-function checkSkills(body: SubmitPrompt): void {
-  const [skill] = body.skills ?? [];
-  if (!skill) return;
-  if (body.prompt_id !== undefined) throw invalidField('prompt_id', 'prompt_id cannot be combined with skills');
-  throw new ServiceError('skill.not_found', `Skill "${skill.name}" was not found`);
+/** The skills that precede the prompt, all checked before anything is changed. */
+async function activatedSkills(session: LiveSession, { skills, prompt_id }: SubmitPrompt): Promise<SkillActivation[]> {
+  if (!skills) return [];
+  if (prompt_id !== undefined) throw invalidField('prompt_id', 'prompt_id cannot be combined with skills');
+  const { id: sessionId, context } = session;
+  const catalog = await context.services.skills.look(context.cwd);
+  return skills.map(({ name, args }) => activateByUser(catalog, name, { args, sessionId }));
 }
 
 /**

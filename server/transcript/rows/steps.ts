@@ -1,6 +1,7 @@
 /** Rows of steps, and of the model's output in them. */
 import type { EventRecord, InternalRecord } from '#server/journal/records.ts';
 import { BlobText, type Stored, type Text } from '#server/journal/texts.ts';
+import { slashLine, withoutSkillBlocks } from '#server/journal/typed-prompts.ts';
 import type { ContextMessage, Part } from '#schema/engine.ts';
 import { iso } from '#schema/scalars.ts';
 import { noStream, openStep, openTurn, turnIdOf, type AgentTranscript } from '../agent-transcript.ts';
@@ -56,8 +57,11 @@ function enteredText(agent: AgentTranscript, { content, origin }: Stored<Context
     agent.notices.delete(origin.taskId);
     return notice;
   }
+  const isTyped = origin?.kind !== 'skill_activation' || origin.trigger === 'user-slash';
+  const line = isTyped ? slashLine(origin) : undefined;
+  if (line !== undefined) return line;
   if (origin && origin.kind !== 'user') return undefined;
-  return joined(content.flatMap((part) => (part.type === 'text' ? part.text : [])));
+  return joined(withoutSkillBlocks(content, origin).flatMap((part) => (part.type === 'text' ? part.text : [])));
 }
 
 /** Joins a text of several parts; returns the parts unless all are strings. */

@@ -699,6 +699,7 @@ describe('a request', () => {
     expect(() => talk.main.context.request(request('too late'))).toThrow(closing);
     const prompt = {
       id: 'msg_late',
+      origin: { kind: 'user' as const },
       input: { content: [], eventContent: [], parts: [], text: '', attachments: [] },
       createdAt: 0,
     };

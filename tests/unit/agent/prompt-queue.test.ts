@@ -22,6 +22,7 @@ afterEach(async () => {
 
 const prompt = (id: string): QueuedPrompt => ({
   id,
+  origin: { kind: 'user' },
   createdAt: 0,
   input: { content: [{ type: 'text', text: id }], eventContent: [], parts: [], text: id, attachments: [] },
 });

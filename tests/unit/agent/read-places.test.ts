@@ -72,7 +72,7 @@ it("a write to a path that a reader opens requires approval in every mode but au
     home: createServerHome(home),
     // The whole disk is the workspace, so that no path requires approval only because it is outside.
     additionalDirs: async () => [base],
-    skillDirs: [],
+    readableDirs: () => Promise.resolve([]),
   };
   const verdict = async (path: string, mode: 'manual' | 'auto' | 'yolo') => {
     const subject = { text: path, match: 'path' as const };

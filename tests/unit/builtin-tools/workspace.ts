@@ -32,7 +32,7 @@ export async function createWorkspace(): Promise<Workspace> {
       agentId: 'main',
       cwd,
       additionalDirs: async () => [],
-      skillDirs: [],
+      readableDirs: () => Promise.resolve([]),
       sessionDir,
       home: createServerHome(join(root, 'home')),
       activeTools: new Set(),

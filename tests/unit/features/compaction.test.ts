@@ -246,7 +246,9 @@ describe('afterwards', () => {
     const ask = async (id: string) => {
       const content = [{ type: 'text' as const, text: 'What?' }];
       const input = { content, eventContent: content, parts: content, text: 'What?', attachments: [] };
-      await talk.session.agents.use('agent-1', (side) => side.submit({ id, input, createdAt: 0 }, []));
+      await talk.session.agents.use('agent-1', (side) =>
+        side.submit({ id, origin: { kind: 'user' }, input, createdAt: 0 }, []),
+      );
       await talk.idle();
     };
     await ask('aside-1');

@@ -32,7 +32,7 @@ describe('resolving', () => {
     const environment = {
       ...space.environment,
       additionalDirs: async () => [join(space.root, 'more')],
-      skillDirs: [join(space.root, 'skills')],
+      readableDirs: () => Promise.resolve([join(space.root, 'skills')]),
     };
     expect((await resolveTarget('../more/x', environment)).path).toBe(join(space.root, 'more/x'));
     expect((await resolveTarget('../skills/x', environment)).path).toBe(join(space.root, 'skills/x'));

@@ -12,7 +12,7 @@ const places = {
   runtime: createLocalRuntime(),
   cwd,
   additionalDirs: async () => [],
-  skillDirs: [],
+  readableDirs: () => Promise.resolve([]),
   sessionDir: '/home/sessions/a/b',
   home: createServerHome('/home'),
 };

@@ -95,7 +95,7 @@ async function verdict(path: string, { cwd = project, mode = 'manual' as 'manual
         runtime,
         cwd,
         additionalDirs: async () => [],
-        skillDirs: [],
+        readableDirs: () => Promise.resolve([]),
         sessionDir: join(root, 'sessions/x'),
         home: createServerHome(join(root, 'server')),
       },

@@ -254,7 +254,7 @@ describe('workspace and repository', () => {
   test('additional, session and skill folders', async () => {
     const places = {
       additionalDirs: async () => [join(space.root, 'more')],
-      skillDirs: [join(space.root, 'skills')],
+      readableDirs: () => Promise.resolve([join(space.root, 'skills')]),
       sessionDir: join(space.root, 'session'),
     };
     const readable = ['more/x', 'skills/x', 'session/tool-results/x'];

@@ -35,7 +35,7 @@ beforeEach(async () => {
     agentId: 'main',
     cwd: CWD,
     additionalDirs: async () => [],
-    skillDirs: [],
+    readableDirs: () => Promise.resolve([]),
     sessionDir: '/sessions/x',
     home: createServerHome(join(root, 'server-home')),
     activeTools: new Set(),

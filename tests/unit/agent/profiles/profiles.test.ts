@@ -4,15 +4,15 @@ import { mkdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { builtinProfiles } from '#server/agent/profiles/built-in.ts';
-import { AGENT_FILE_BYTES, type AgentFolder } from '#server/agent/profiles/agent-folders.ts';
-import { createAgentProfiles, type AgentProfiles } from '#server/agent/profiles/profiles.ts';
+import { AGENT_FILE_BYTES, createAgentProfiles, type AgentProfiles } from '#server/agent/profiles/profiles.ts';
+import type { MarkdownFolder } from '#server/files/markdown-files.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { temporaryFolder } from '#support/session-logs.ts';
 import { openProjects } from '#support/projects.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let profiles: AgentProfiles;
-let addedFolders: AgentFolder[];
+let addedFolders: MarkdownFolder[];
 let extraDirs: string[];
 let logged: unknown[];
 let reads: string[];
@@ -170,6 +170,15 @@ describe('of several with one name', () => {
     addedFolders = [];
     expect(await names()).toEqual([]);
     expect((await look()).profiles.get('plan')).toBe(builtinProfiles.get('plan'));
+  });
+
+  it('a change of the added folders is noticed before `maxAgeMs` has passed', async () => {
+    await put(at('plugin', 'b.md'), agent());
+    await look();
+    addedFolders = [{ path: at('plugin') }];
+    expect((await profiles.look(project('sub'))).profiles.has('b')).toBe(true);
+    addedFolders = [];
+    expect((await profiles.look(project('sub'))).profiles.has('b')).toBe(false);
   });
 
   it('a built-in one is replaced only by an override, which inherits its subagents', async () => {

@@ -1,0 +1,25 @@
+/** Takes the text of Markdown files into the build: `import text from './x.md?raw'`, as Vite does in tests. */
+import { readFile } from 'node:fs/promises';
+import type { Plugin } from 'vite';
+import { stringLiteral } from './threads.ts';
+
+const SUFFIX = '.md?raw';
+
+/** The plugin of the build and of the dev server. A change of the file is noticed. */
+export function rawTexts(): Plugin {
+  return {
+    name: 'raw-texts',
+    enforce: 'pre',
+    async resolveId(source, importer) {
+      if (!source.endsWith(SUFFIX)) return null;
+      const found = await this.resolve(source.slice(0, -'?raw'.length), importer, { skipSelf: true });
+      return found && `${found.id}?raw`;
+    },
+    async load(id) {
+      if (!id.endsWith(SUFFIX)) return null;
+      const path = id.slice(0, -'?raw'.length);
+      this.addWatchFile(path);
+      return `export default ${stringLiteral(await readFile(path, 'utf8'))};`;
+    },
+  };
+}
