@@ -162,7 +162,10 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const { fetch } = opened.add(createHttpClient());
   const plugins = openPlugins({ options, home, runtime, fetch, log }, opened);
   const clientName = () => identity.slug(config.effective().identity);
-  const { mcpConfig, mcpAuth, mcpManagement } = openMcp({ options, home, folders, fetch, clientName, log }, opened);
+  const { mcpConfig, mcpAuth, mcpManagement } = openMcp(
+    { options, home, folders, plugins, fetch, clientName, log },
+    opened,
+  );
   const providers = createProviders({ documents, config, env });
   const models = createModelChecks({ config, providers, env, identity });
 

@@ -14,6 +14,8 @@ export interface CallTarget {
   /** Name of the server. */
   name: string;
   timeoutMs: number;
+  /** The result of calls if the server is switched off, also of those that are running then; undefined otherwise. */
+  refusal(): ToolResult | undefined;
   connection(): McpConnection | undefined;
   /** Opens a connection if there is none. */
   connect(): Promise<McpConnection | { problem: string }>;
@@ -32,9 +34,11 @@ export async function callThrough(
   context: RunContext,
   place: CallTarget,
 ): Promise<ToolResult> {
+  const refused = place.refusal();
+  if (refused) return refused;
   const present = place.connection();
   const connection = present ?? (await connected(context, place));
-  if ('problem' in connection) return startFailed(place.name, connection.problem);
+  if ('problem' in connection) return place.refusal() ?? startFailed(place.name, connection.problem);
   const first = await attempt(connection);
   if ('result' in first) return first.result;
   // A server that answers a ping is retried on the same connection; otherwise a new one is opened.
@@ -42,8 +46,10 @@ export async function callThrough(
   if (!alive) place.lost(connection, first.again);
   context.signal.throwIfAborted();
   const next = alive ? connection : await connected(context, place);
-  if ('problem' in next)
-    return startFailed(place.name, `${first.again}; it could not be reached again: ${next.problem}`);
+  if ('problem' in next) {
+    const why = `${first.again}; it could not be reached again: ${next.problem}`;
+    return place.refusal() ?? startFailed(place.name, why);
+  }
   const second = await attempt(next);
   if ('result' in second) return second.result;
   return failed(`The call did not get through to the MCP server "${place.name}": ${second.again}`);

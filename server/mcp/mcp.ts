@@ -6,10 +6,11 @@ import type { Fetch } from '#server/net/http-client.ts';
 import type { Network } from '#server/net/network.ts';
 import type { Spawn } from '#server/processes/spawn.ts';
 import type { RunContext } from '#server/tools/tool.ts';
-import type { McpServerConfig } from '#schema/config/mcp-server.ts';
 import { credentialId } from './auth/credentials.ts';
 import type { McpAuth } from './auth/mcp-auth.ts';
-import { expandConfig } from './config/expand.ts';
+import { remoteAddress } from './config/expand.ts';
+import { prepareLaunch } from './config/launch.ts';
+import type { ServerDefinition } from './config/layers.ts';
 import type { McpConfig } from './config/mcp-config.ts';
 import { connectServer, type McpConnection } from './connect.ts';
 import { createSchemas } from './schemas.ts';
@@ -54,32 +55,26 @@ export function createMcp(deps: McpDeps): Mcp {
   const held = new Map<string, { workspace: WorkspaceMcp; holders: number }>();
 
   /** Undefined for a server without sign-in. Throws for a placeholder without a value. */
-  function targetOf(name: string, config: McpServerConfig) {
+  function targetOf(server: ServerDefinition) {
+    const { config } = server;
     if (config.transport === 'stdio' || config.bearerTokenEnvVar !== undefined) return undefined;
-    const ready = expandConfig(config, env());
-    if (ready.transport === 'stdio') return undefined;
-    return { name, url: ready.url, transport: ready.transport, headers: ready.headers ?? {} };
+    return remoteAddress(server, env());
   }
 
   /**
    * Connects with the server's time-outs and stored grant. Throws `McpConnectError`, also for a missing placeholder.
    */
-  async function connect(
-    name: string,
-    config: McpServerConfig,
-    root: string,
-    signal: AbortSignal,
-  ): Promise<McpConnection> {
-    const ready = expandConfig(config, env());
-    return connectServer(ready, {
+  async function connect(server: ServerDefinition, root: string, signal: AbortSignal): Promise<McpConnection> {
+    const { config, env: variables } = await prepareLaunch(server, env());
+    return connectServer(config, {
       root,
-      env: env(),
+      env: variables,
       spawn: deps.spawn,
       fetch: deps.fetch,
       network: deps.network,
       clientName: deps.clientName(),
       timeoutMs: config.startupTimeoutMs ?? settings().startupTimeoutMs ?? STARTUP_TIMEOUT_MS,
-      ...(ready.transport === 'stdio' ? {} : { authProvider: auth.authProviderFor(name, ready.url) }),
+      ...(config.transport === 'stdio' ? {} : { authProvider: auth.authProviderFor(server.name, config.url) }),
       signal,
       roots: async () => [root, ...(await deps.additionalDirs(root))],
     });
@@ -87,18 +82,18 @@ export function createMcp(deps: McpDeps): Mcp {
 
   auth.onChanged(({ id, kind }) => {
     for (const { workspace } of held.values()) {
-      workspace.reconnect(({ name, config, state }) => {
+      workspace.reconnect(({ definition, state }) => {
         const { status } = state();
         const concerned = kind === 'saved' ? status === 'needs-auth' || status === 'failed' : status === 'connected';
-        return concerned && idOf(name, config) === id;
+        return concerned && idOf(definition) === id;
       });
     }
   });
 
-  function idOf(name: string, config: McpServerConfig): string | undefined {
+  function idOf(server: ServerDefinition): string | undefined {
     try {
-      const target = targetOf(name, config);
-      return target && credentialId(name, target.url);
+      const target = targetOf(server);
+      return target && credentialId(target.name, target.url);
     } catch {
       // A placeholder without a value: such a server has no grant either.
       return undefined;
@@ -108,11 +103,11 @@ export function createMcp(deps: McpDeps): Mcp {
   function open(root: string): WorkspaceMcp {
     return createWorkspaceMcp({
       configured: deps.configured.workspace(root),
-      createServer: (name, config, changed) =>
-        createMcpServer(name, config, {
+      createServer: (definition, changed) =>
+        createMcpServer(definition, {
           schemas,
           images: deps.images,
-          connect: (server, definition, signal) => connect(server, definition, root, signal),
+          connect: (server, signal) => connect(server, root, signal),
           toolTimeoutMs: ({ toolTimeoutMs }) => toolTimeoutMs ?? settings().toolTimeoutMs ?? TOOL_TIMEOUT_MS,
           signIn,
           scopeMissing,
@@ -123,13 +118,14 @@ export function createMcp(deps: McpDeps): Mcp {
     });
   }
 
-  async function scopeMissing(name: string, config: McpServerConfig, scope: string): Promise<void> {
-    const target = targetOf(name, config);
+  async function scopeMissing(server: ServerDefinition, scope: string): Promise<void> {
+    const target = targetOf(server);
     if (target) await auth.scopeMissing(target, scope);
   }
 
-  async function signIn(name: string, config: McpServerConfig, { signal, progress }: RunContext): Promise<void> {
-    const target = targetOf(name, config);
+  async function signIn(server: ServerDefinition, { signal, progress }: RunContext): Promise<void> {
+    const { name } = server;
+    const target = targetOf(server);
     if (!target) return;
     await auth.authenticate(target, {
       signal,

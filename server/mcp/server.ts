@@ -5,6 +5,7 @@ import type { Logger } from '#server/logging/log.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { RunContext, Tool, ToolResult } from '#server/tools/tool.ts';
 import type { McpServerConfig } from '#schema/config/mcp-server.ts';
+import type { ServerDefinition } from './config/layers.ts';
 import { callThrough } from './calls.ts';
 import { McpConnectError, type McpConnection } from './connect.ts';
 import { discover, type Discovery } from './discovery.ts';
@@ -32,19 +33,19 @@ export interface McpServerDeps {
   schemas: Schemas;
   images: Pick<Images, 'fit'>;
   /** Opens a connection. */
-  connect(name: string, config: McpServerConfig, signal: AbortSignal): Promise<McpConnection>;
+  connect(server: ServerDefinition, signal: AbortSignal): Promise<McpConnection>;
   toolTimeoutMs(config: McpServerConfig): number;
   /** Prompts the user to sign in; resolves when there is a grant. */
-  signIn(name: string, config: McpServerConfig, context: RunContext): Promise<void>;
+  signIn(server: ServerDefinition, context: RunContext): Promise<void>;
   /** Records the scopes whose lack made the server refuse a call. */
-  scopeMissing(name: string, config: McpServerConfig, scope: string): Promise<void>;
+  scopeMissing(server: ServerDefinition, scope: string): Promise<void>;
   changed(change: McpServerChange): void;
   log: Logger;
 }
 
 export interface McpServer {
   readonly name: string;
-  readonly config: McpServerConfig;
+  readonly definition: ServerDefinition;
   state(): McpServerState;
   /** The tools of the last connection; they stay registered while disconnected. */
   readonly tools: readonly Tool[];
@@ -57,15 +58,17 @@ export interface McpServer {
   /** Always opens a new connection; the newest attempt replaces earlier ones. Never rejects. */
   restart(): Promise<void>;
   /** Applies a changed definition: reconnects, or disconnects if it is disabled. */
-  configure(config: McpServerConfig): void;
+  configure(definition: ServerDefinition): void;
   /** Marks the server as removed from the configuration. Its tools stay registered and report that. */
   remove(): void;
   close(): Promise<unknown>;
 }
 
-export function createMcpServer(name: string, first: McpServerConfig, deps: McpServerDeps): McpServer {
+export function createMcpServer(first: ServerDefinition, deps: McpServerDeps): McpServer {
   const { schemas, log } = deps;
-  let config = first;
+  const { name } = first;
+  let definition = first;
+  let { config } = first;
   let status: McpStatus = config.enabled === false ? 'disabled' : 'pending';
   let error: string | undefined;
   let connection: McpConnection | undefined;
@@ -129,7 +132,7 @@ export function createMcpServer(name: string, first: McpServerConfig, deps: McpS
   async function open(mine: number, signal: AbortSignal): Promise<void> {
     let opened: McpConnection | undefined;
     try {
-      opened = await deps.connect(name, config, signal);
+      opened = await deps.connect(definition, signal);
       const found = await discover(name, opened.tools, config, schemas);
       if (mine !== generation) {
         await opened.close();
@@ -176,18 +179,24 @@ export function createMcpServer(name: string, first: McpServerConfig, deps: McpS
   async function signIn(context: RunContext): Promise<ToolResult> {
     if (status === 'removed') return { output: removedText(name), isError: true };
     if (status !== 'connected') {
-      await deps.signIn(name, config, context);
+      await deps.signIn(definition, context);
       await connect();
     }
     if (status === 'connected') return { output: `Signed in to ${name}. Its tools are available now.` };
     return { output: `The sign-in to ${name} is done, but it is not connected: ${error ?? status}`, isError: true };
   }
 
-  const call: Parameters<typeof toolsOf>[2] = async (tool, args, context) => {
+  /** The result of calls while the server is switched off. */
+  function refusal(): ToolResult | undefined {
     if (status === 'removed') return { output: removedText(name), isError: true };
     if (status === 'disabled') return { output: `The MCP server "${name}" is disabled.`, isError: true };
+    return undefined;
+  }
+
+  const call: Parameters<typeof toolsOf>[2] = async (tool, args, context) => {
     const result = await callThrough(tool, args, context, {
       name,
+      refusal,
       timeoutMs: deps.toolTimeoutMs(config),
       connection: () => connection,
       async connect() {
@@ -201,7 +210,7 @@ export function createMcpServer(name: string, first: McpServerConfig, deps: McpS
       },
       async unauthorized(broken, failure) {
         const scope = missingScope(failure);
-        if (scope !== undefined) await deps.scopeMissing(name, config, scope);
+        if (scope !== undefined) await deps.scopeMissing(definition, scope);
         if (connection !== broken || config.transport === 'stdio' || config.bearerTokenEnvVar !== undefined) return;
         void drop();
         fail(true, errorMessage(failure));
@@ -212,8 +221,8 @@ export function createMcpServer(name: string, first: McpServerConfig, deps: McpS
 
   return {
     name,
-    get config() {
-      return config;
+    get definition() {
+      return definition;
     },
     state,
     get tools() {
@@ -229,9 +238,10 @@ export function createMcpServer(name: string, first: McpServerConfig, deps: McpS
       await settled();
     },
     configure(next) {
-      if (status !== 'removed' && isDeepStrictEqual(next, config)) return;
-      config = next;
-      if (next.enabled !== false) {
+      if (status !== 'removed' && isDeepStrictEqual(next, definition)) return;
+      definition = next;
+      ({ config } = next);
+      if (config.enabled !== false) {
         void attempt();
         return;
       }

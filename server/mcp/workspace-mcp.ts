@@ -1,10 +1,10 @@
 /** The MCP servers of a workspace, shared by its sessions and started on first use. */
 import type { Logger } from '#server/logging/log.ts';
 import type { IgnoredConfig } from '#server/project-files/ignored-config.ts';
+import type { ServerDefinition } from './config/layers.ts';
 import type { McpConfigProblem, McpServerSet, WorkspaceServers } from './config/workspace-servers.ts';
 import type { McpServer, McpServerChange, McpServerDeps } from './server.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
-import type { McpServerConfig } from '#schema/config/mcp-server.ts';
 
 /** Published in the order of the changes. */
 export type WorkspaceChange = McpServerChange & { server: McpServer };
@@ -12,7 +12,10 @@ export type WorkspaceChange = McpServerChange & { server: McpServer };
 export interface WorkspaceMcp {
   /** Starts all servers in parallel; resolves when no attempt is running. Never rejects. */
   start(): Promise<void>;
-  /** Starts them; waits for the configuration, not for a connection. In the order of the configuration. */
+  /**
+   * Starts them; waits for the configuration, not for a connection. In the order of the configuration; removed servers
+   * of files are included, those of plugins are not.
+   */
   list(): Promise<readonly McpServer[]>;
   /** In the order in which they first had tools; includes servers that were removed from the configuration. */
   readonly registered: readonly McpServer[];
@@ -31,7 +34,7 @@ export interface WorkspaceMcp {
 
 export interface WorkspaceMcpDeps {
   configured: WorkspaceServers;
-  createServer(name: string, config: McpServerConfig, changed: McpServerDeps['changed']): McpServer;
+  createServer(definition: ServerDefinition, changed: McpServerDeps['changed']): McpServer;
   log: Logger;
 }
 
@@ -55,9 +58,9 @@ export function createWorkspaceMcp({ configured, createServer, log }: WorkspaceM
     }
   }
 
-  function add(name: string, config: McpServerConfig): McpServer {
-    const server = createServer(name, config, (change) => tell({ ...change, server }));
-    servers.set(name, server);
+  function add(definition: ServerDefinition): McpServer {
+    const server = createServer(definition, (change) => tell({ ...change, server }));
+    servers.set(definition.name, server);
     return server;
   }
 
@@ -68,10 +71,11 @@ export function createWorkspaceMcp({ configured, createServer, log }: WorkspaceM
     const named = new Set(entries.map(({ name }) => name));
     const gone = [...servers.values()].filter(({ name }) => !named.has(name));
     for (const server of gone) if (server.state().status !== 'removed') server.remove();
-    for (const { name, config } of entries) {
+    for (const { name, config, plugin } of entries) {
+      const definition = { name, config, ...(plugin && { plugin }) };
       const known = servers.get(name);
-      if (known) known.configure(config);
-      else void add(name, config).connect();
+      if (known) known.configure(definition);
+      else void add(definition).connect();
     }
   }
 
@@ -86,7 +90,7 @@ export function createWorkspaceMcp({ configured, createServer, log }: WorkspaceM
       log.error('the configuration of MCP servers cannot be read', { err: error });
     });
     await reading;
-    return [...servers.values()];
+    return [...servers.values()].filter(({ definition, state }) => !definition.plugin || state().status !== 'removed');
   }
 
   return {

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { launchBrowser, openPage } from '#support/browser.ts';
 import { putFile } from '#support/mcp-config.ts';
 import { signIn, startOAuthMcpServer } from '#support/oauth-mcp-server.ts';
+import { writePlugin } from '#support/mcp-plugin.ts';
 import { spawnServer } from '#support/server.ts';
 
 const visible = { state: 'visible' } as const;
@@ -82,6 +83,37 @@ it('requests trust, adds a server, signs in to it, edits and removes it', async 
   expect(errors).toEqual([]);
 });
 
+it('signs in to a server of a plugin, which cannot be edited', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'service-code-page-'));
+  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  const guarded = await startOAuthMcpServer();
+  const source = await writePlugin(join(root, 'tools'), { name: 'tools', mcpServers: { away: { url: guarded.url } } });
+  const server = await spawnServer({ args: ['--demo'], home: join(root, 'home') });
+  onTestFinished(() => server.close());
+  expect(await server.api('POST', '/plugins', { source })).toMatchObject({ code: 0 });
+  const browser = await launchBrowser();
+  onTestFinished(() => browser.close());
+  const { page, errors } = await openPage(browser, server);
+  const { data } = await server.api('POST', '/sessions', { metadata: { cwd: root } });
+  const { id } = z.object({ id: z.string() }).parse(data);
+  await server.api('POST', `/sessions/${id}/profile`, { title: 'Servers' });
+  await page.goto(`${server.url}/#/s/${id}`);
+  await page.getByRole('button', { name: 'MCP', exact: true }).click();
+  const item = page.getByRole('list', { name: 'MCP servers' }).locator(':scope > li');
+  await item.getByText('plugin-tools:away').waitFor(visible);
+  await item.getByRole('button', { name: 'Sign in' }).click();
+  const link = item.getByRole('link', { name: 'Open the sign-in page' });
+  await link.waitFor(visible);
+  await signIn((await link.getAttribute('href')) ?? '');
+  await item.getByText('2 tools').waitFor(visible);
+  await item.locator('summary').click();
+  await item.getByText('plugin tools', { exact: true }).waitFor(visible);
+  expect(await item.getByRole('button', { name: 'Edit' }).count()).toBe(0);
+  await item.getByRole('button', { name: 'Sign out' }).click();
+  await item.getByText('sign-in needed').waitFor(visible);
+  expect(errors).toEqual([]);
+});
+
 it('marks hidden characters of a server’s name, program, origin and failure, and leaves other names unmarked', async () => {
   const root = await mkdtemp(join(tmpdir(), 'service-code-page-'));
   onTestFinished(() => rm(root, { recursive: true, force: true }));
@@ -100,7 +132,10 @@ it('marks hidden characters of a server’s name, program, origin and failure, a
   const { id } = z.object({ id: z.string() }).parse(data);
   await server.api('POST', `/sessions/${id}/profile`, { title: 'Servers' });
   await page.goto(`${server.url}/#/s/${id}`);
-  await page.getByRole('group', { name: 'Trust this project?' }).getByRole('button', { name: 'Trust' }).click();
+  const question = page.getByRole('group', { name: 'Trust this project?' });
+  await question.getByRole('button', { name: 'Trust' }).click();
+  // The panel would list the servers before the trust is recorded.
+  await question.waitFor(hidden);
   await page.getByRole('button', { name: 'MCP', exact: true }).click();
   const items = page.getByRole('list', { name: 'MCP servers' }).locator(':scope > li');
   const hostile = items.filter({ hasText: 'gith' });

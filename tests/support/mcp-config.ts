@@ -2,8 +2,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { ServiceError } from '#server/errors/service-error.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { createMcpConfig } from '#server/mcp/config/mcp-config.ts';
+import type { PluginServer } from '#server/mcp/config/plugin-layer.ts';
 import { createUserFileWriter } from '#server/mcp/config/user-file-writer.ts';
 import { createChangeLock } from '#server/storage/change-lock.ts';
 import { leaseHolder } from './lease-holder.ts';
@@ -28,6 +30,7 @@ export async function openMcpConfig(holder = leaseHolder()) {
   await mkdir(root, { recursive: true });
   const top = dirname(root);
   const facts = { trusted: new Set([root, top]), trustFails: false, workspace: true };
+  const plugins = { servers: [] as PluginServer[], unreadable: false };
   const lines: string[] = [];
   const config = createMcpConfig({
     home,
@@ -39,6 +42,14 @@ export async function openMcpConfig(holder = leaseHolder()) {
     trustFile: async () => join(home, 'trust', 'marker.json'),
     isWorkspace: async () => facts.workspace,
     lock: createChangeLock({ path: join(home, 'mcp.json.lock'), holder, writer: createUserFileWriter(home) }),
+    plugins: {
+      enabled: async () => plugins.servers.filter(({ enabled }) => enabled),
+      async installed() {
+        if (plugins.unreadable) throw new ServiceError('internal.error', 'Plugin state failed to load: no');
+        return plugins.servers;
+      },
+    },
+    env: () => ({ SERVICE_OAUTH_HOST: 'https://host.example', PATH: process.env.PATH }),
     log: createLogger('debug', (line) => lines.push(line)),
   });
   onTestFinished(() => config.close());
@@ -47,6 +58,7 @@ export async function openMcpConfig(holder = leaseHolder()) {
     root,
     top,
     facts,
+    plugins,
     lines,
     config,
     user: join(home, 'mcp.json'),

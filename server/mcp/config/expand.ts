@@ -1,6 +1,7 @@
 /** Expands the placeholders of a config when its server is started. The result is neither stored nor published. */
 import { childEnvironment } from '#server/processes/child-environment.ts';
 import { PLACEHOLDER, type McpServerConfig } from '#schema/config/mcp-server.ts';
+import type { ServerDefinition } from './layers.ts';
 
 /** Secrets of this server are treated as unset. Throws for a variable that is unset and has no default. */
 function expandText(text: string, variables: NodeJS.ProcessEnv): string {
@@ -15,9 +16,14 @@ function expandText(text: string, variables: NodeJS.ProcessEnv): string {
 
 /**
  * Returns the config to run, with `${NAME}` and `${NAME:-text}` of `command`, `args`, `env`, `url` and `headers`
- * replaced. Throws with the reason for people: an unset variable, an invalid URL.
+ * replaced; a command that `isPath` is left verbatim. Throws with the reason for people: an unset variable, an invalid
+ * URL.
  */
-export function expandConfig(config: McpServerConfig, env: NodeJS.ProcessEnv): McpServerConfig {
+export function expandConfig(
+  config: McpServerConfig,
+  env: NodeJS.ProcessEnv,
+  isPath: (command: string) => boolean = () => false,
+): McpServerConfig {
   const variables = childEnvironment(env);
   const text = (value: string) => expandText(value, variables);
   const map = (values: Record<string, string>) =>
@@ -27,7 +33,7 @@ export function expandConfig(config: McpServerConfig, env: NodeJS.ProcessEnv): M
     const { command, args, env: own } = config;
     return {
       ...config,
-      command: text(command),
+      command: isPath(command) ? command : text(command),
       ...(args && { args: args.map(text) }),
       ...(own && { env: map(own) }),
     };
@@ -37,4 +43,16 @@ export function expandConfig(config: McpServerConfig, env: NodeJS.ProcessEnv): M
   // The expanded URL may contain a secret, so the message does not quote it.
   if (!URL.canParse(url)) throw new Error('the URL of the server is invalid');
   return { ...config, url, ...(headers && { headers: map(headers) }) };
+}
+
+/** The environment of a server: that of this one, and the variables of its plugin, which take precedence. */
+export const environmentOf = ({ plugin }: ServerDefinition, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  plugin ? { ...env, ...plugin.variables } : env;
+
+/** Returns name and address of a remote server; undefined for other servers. Throws as `expandConfig`. */
+export function remoteAddress(definition: ServerDefinition, env: NodeJS.ProcessEnv) {
+  if (definition.config.transport === 'stdio') return undefined;
+  const config = expandConfig(definition.config, environmentOf(definition, env));
+  if (config.transport === 'stdio') return undefined;
+  return { name: definition.name, url: config.url, transport: config.transport, headers: config.headers ?? {} };
 }

@@ -13,9 +13,24 @@ export interface McpServerEntry {
   origin: string;
   /** Whether requests may change it. */
   mutable: boolean;
-  /** Only for a server of a plugin; `name` is the one in its manifest. */
-  plugin?: { id: string; name: string };
+  /** Only for a server of a plugin. */
+  plugin?: EntryPlugin;
 }
+
+export interface EntryPlugin {
+  id: string;
+  /** The server's name in the manifest. */
+  name: string;
+  /** Absolute directory of the plugin. */
+  root: string;
+  /** Changes with each install of the plugin. */
+  revision: string;
+  /** Variables of the program, also for placeholders. They override those of the environment and of the config. */
+  variables: Readonly<Record<string, string>>;
+}
+
+/** The members of an entry that determine which server runs. */
+export type ServerDefinition = Pick<McpServerEntry, 'name' | 'config' | 'plugin'>;
 
 export interface Layer {
   path: string;
@@ -48,20 +63,22 @@ export function layersOf(home: string, project?: McpProject): Layer[] {
   return layers.filter((layer) => layer === user || layer.path !== user.path);
 }
 
-function placed(config: McpServerConfig, base: string | undefined): McpServerConfig {
+/** Resolves the `cwd` of a stdio server; the default is `base`. */
+export function placed(config: McpServerConfig, base: string | undefined): McpServerConfig {
   if (base === undefined || config.transport !== 'stdio') return config;
   return { ...config, cwd: resolve(base, config.cwd ?? '.') };
 }
 
-/** One entry for each name: the last definition, at the position of the first. */
+/** One entry for each name: the last definition, at the position of the first. `base` precedes all layers. */
 export function mergeLayers(
   layers: readonly { layer: Layer; servers: ReadonlyMap<string, McpServerConfig> }[],
+  base: readonly McpServerEntry[] = [],
 ): McpServerEntry[] {
-  const merged = new Map<string, McpServerEntry>();
+  const merged = new Map(base.map((entry) => [entry.name, entry]));
   for (const { layer, servers } of layers) {
     for (const [name, config] of servers) {
-      const { path: origin, mutable, base } = layer;
-      merged.set(name, { name, config: placed(config, base), source: 'global', origin, mutable });
+      const { path: origin, mutable } = layer;
+      merged.set(name, { name, config: placed(config, layer.base), source: 'global', origin, mutable });
     }
   }
   return [...merged.values()];

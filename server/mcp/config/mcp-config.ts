@@ -4,6 +4,7 @@ import { isAbsolute } from 'node:path';
 import type { Logger } from '#server/logging/log.ts';
 import type { ChangeLock } from '#server/storage/change-lock.ts';
 import { layersOf, mergeLayers, type McpProject, type McpServerEntry } from './layers.ts';
+import { pluginEntry, type PluginServer, type PluginServers } from './plugin-layer.ts';
 import { readServerFile } from './server-file.ts';
 import { trustedLayers } from './trusted-layers.ts';
 import type { UserFileWriter } from './user-file-writer.ts';
@@ -15,7 +16,8 @@ export interface McpConfig {
   workspace(root: string): WorkspaceServers;
   /**
    * Re-reads and returns all entries: the user's and, for the root of a workspace that is trusted, those of its
-   * project. Throws `validation.failed` if one file cannot be read.
+   * project, followed by all of the installed plugins, also of names that a file defines. Throws `validation.failed` if
+   * one file cannot be read, and `internal.error` if the registry of the plugins cannot.
    */
   catalog(directory?: string): Promise<McpServerEntry[]>;
   readonly user: UserServers;
@@ -34,11 +36,15 @@ export interface McpConfigDeps {
   isWorkspace(realRoot: string): Promise<boolean>;
   /** The change lock of the user's file. */
   lock: ChangeLock<UserFileWriter>;
+  plugins: PluginServers;
+  env(): NodeJS.ProcessEnv;
   log: Logger;
 }
 
 export function createMcpConfig(deps: McpConfigDeps): McpConfig {
-  const { home, projectRootOf, trusted, trustFile, lock, log } = deps;
+  const { home, projectRootOf, trusted, trustFile, lock, plugins, log } = deps;
+  const entriesOf = (servers: readonly PluginServer[]) => servers.map((server) => pluginEntry(server, deps));
+  const pluginEntries = async () => entriesOf(await plugins.enabled());
   const open = new Set<WorkspaceServers>();
 
   /** Undefined if the directory is not a workspace. */
@@ -51,7 +57,7 @@ export function createMcpConfig(deps: McpConfigDeps): McpConfig {
 
   return {
     workspace(root) {
-      const servers = createWorkspaceServers({ home, root, projectRootOf, trusted, trustFile, log });
+      const servers = createWorkspaceServers({ home, root, projectRootOf, trusted, trustFile, pluginEntries, log });
       open.add(servers);
       return {
         ...servers,
@@ -64,7 +70,8 @@ export function createMcpConfig(deps: McpConfigDeps): McpConfig {
     async catalog(directory) {
       const { layers } = await trustedLayers(layersOf(home, await project(directory)), deps);
       const files = await Promise.all(layers.map(({ path }) => readServerFile(path)));
-      return mergeLayers(layers.map((layer, at) => ({ layer, servers: files[at]?.servers ?? new Map() })));
+      const merged = mergeLayers(layers.map((layer, at) => ({ layer, servers: files[at]?.servers ?? new Map() })));
+      return [...merged, ...entriesOf(await plugins.installed())];
     },
     user: createUserServers({ home, lock }),
     async reload() {

@@ -1,5 +1,5 @@
 /**
- * The MCP servers of a workspace: those of the user and, if the directory is trusted, those of the project. For an
+ * The MCP servers of a workspace: those of plugins, of the user and, if the directory is trusted, of the project. For an
  * unreadable file the servers of its last successful read stay in effect, independently of the other files.
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -21,7 +21,7 @@ export interface McpConfigProblem {
 }
 
 export interface McpServerSet {
-  /** One for each name, in the order of the layers. */
+  /** One for each name, in the order of the layers; the servers of plugins are first. */
   entries: readonly McpServerEntry[];
   problems: readonly McpConfigProblem[];
   /** Untrusted project files, which are ignored. */
@@ -31,7 +31,7 @@ export interface McpServerSet {
 export interface WorkspaceServers {
   /** Returns the current set; the first call reads the files and starts watching them. */
   load(): Promise<McpServerSet>;
-  /** Re-reads the files; resolves when all listeners have applied the changes. */
+  /** Re-reads files and plugins; resolves when all listeners have applied the changes. */
   reload(): Promise<void>;
   /** Calls the listener with the whole set after each change. Returns an unsubscribe function. */
   onChange(listener: (servers: McpServerSet) => void | Promise<void>): () => void;
@@ -48,6 +48,8 @@ export interface WorkspaceServersDeps {
   trusted(directory: string): Promise<boolean>;
   /** The file that records the trust. */
   trustFile(directory: string): Promise<string>;
+  /** The enabled servers of plugins; called on each read. */
+  pluginEntries(): Promise<readonly McpServerEntry[]>;
   log: Logger;
 }
 
@@ -80,7 +82,7 @@ export function createWorkspaceServers(deps: WorkspaceServersDeps): WorkspaceSer
     );
     // Drops the servers of files that are ignored now.
     known = new Map(layers.map(({ layer, servers }) => [layer.path, servers]));
-    return { entries: mergeLayers(layers), problems, ignored };
+    return { entries: mergeLayers(layers, await deps.pluginEntries()), problems, ignored };
   }
 
   function tellProblems(before: McpServerSet): void {

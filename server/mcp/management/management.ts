@@ -5,8 +5,8 @@ import type { AuthStatus, Inspection, Locator, ManagedServer, TestOutcome } from
 import type { McpRemoteConfig, McpServerConfig, McpServerInput } from '#schema/config/mcp-server.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { BeginOutcome, McpAuth } from '../auth/mcp-auth.ts';
-import { expandConfig } from '../config/expand.ts';
-import type { McpServerEntry } from '../config/layers.ts';
+import { remoteAddress } from '../config/expand.ts';
+import type { McpServerEntry, ServerDefinition } from '../config/layers.ts';
 import type { McpConfig } from '../config/mcp-config.ts';
 import { serverNotFound } from '../config/user-servers.ts';
 import { requiresSignIn } from '../failures.ts';
@@ -18,7 +18,10 @@ const LOCAL_RUNTIME = 'local';
 const MAX_OUTPUT_CHARS = 1_000_000;
 
 export interface McpManagement {
-  /** All methods throw `validation.failed` if a file that they read is invalid. */
+  /**
+   * All methods throw `validation.failed` if a file that they read is invalid, and `internal.error` if they need the
+   * plugins and their registry cannot be read.
+   */
   list(cwd: string | undefined): Promise<ManagedServer[]>;
   /** Throws `mcp.server_not_found`. */
   get(name: string, cwd: string | undefined): Promise<ManagedServer>;
@@ -64,7 +67,8 @@ function assertNotShared(name: string, others: readonly McpServerEntry[]): void 
 }
 
 function find(catalog: readonly McpServerEntry[], locator: Locator): McpServerEntry {
-  const found = catalog.find((entry) => isDeepStrictEqual(locatorOf(entry), locator));
+  const searched = locator.source === 'plugin' ? { ...locator, pluginId: locator.pluginId.toLowerCase() } : locator;
+  const found = catalog.find((entry) => isDeepStrictEqual(locatorOf(entry), searched));
   if (found) return found;
   throw serverNotFound(locator.source === 'global' ? locator.name : `${locator.pluginId}/${locator.serverName}`);
 }
@@ -97,11 +101,10 @@ export function createMcpManagement({ config: files, auth, prober, env, now }: M
     return list(cwd);
   }
 
-  /** Name and address of a remote server; undefined if a placeholder of it has no value. */
-  function addressOf({ name, config }: McpServerEntry): { name: string; url: string } | undefined {
+  /** Undefined if a placeholder of the address has no value. */
+  function addressOf(entry: McpServerEntry) {
     try {
-      const expanded = expandConfig(config, env());
-      return expanded.transport === 'stdio' ? undefined : { name, url: expanded.url };
+      return remoteAddress(entry, env());
     } catch {
       // A connection reports the reason to its caller.
       return undefined;
@@ -112,8 +115,6 @@ export function createMcpManagement({ config: files, auth, prober, env, now }: M
     const server = addressOf(entry);
     return server ? auth.grant(server) : 'none';
   }
-
-  const probe = ({ name, config }: McpServerEntry, cwd: string | undefined) => prober.probe(name, config, cwd);
 
   async function inspectEntry(
     entry: McpServerEntry,
@@ -129,7 +130,7 @@ export function createMcpManagement({ config: files, auth, prober, env, now }: M
       return { ...seen, authStatus: 'unavailable', checkedAt, error };
     }
     const had = (await grantOf(entry)) !== 'none';
-    const outcome = await probe(entry, cwd);
+    const outcome = await prober.probe(entry, cwd);
     if (outcome.kind === 'failed') return { ...seen, authStatus: 'unavailable', checkedAt, error: outcome.error };
     return { ...seen, authStatus: probedStatus(outcome, had), checkedAt };
   }
@@ -144,7 +145,7 @@ export function createMcpManagement({ config: files, auth, prober, env, now }: M
     const grant = await grantOf(entry);
     const pinned = entry.config.transport !== 'stdio' && entry.config.auth === 'oauth';
     if (verify ?? !(grant !== 'none' || pinned)) {
-      const outcome = await probe(entry, cwd);
+      const outcome = await prober.probe(entry, cwd);
       if (outcome.kind !== 'failed') return probedStatus(outcome, grant !== 'none');
     }
     if (grant !== 'none') return grant === 'valid' ? 'oauth-authorized' : 'oauth-expired';
@@ -152,7 +153,7 @@ export function createMcpManagement({ config: files, auth, prober, env, now }: M
   }
 
   /** Returns a remote entry whose name no other enabled entry has. */
-  async function remote(locator: Locator, cwd: string | undefined): Promise<{ name: string; config: McpRemoteConfig }> {
+  async function remote(locator: Locator, cwd: string | undefined) {
     const catalog = await files.catalog(cwd);
     const entry = find(catalog, locator);
     const { name, config } = entry;
@@ -161,7 +162,7 @@ export function createMcpManagement({ config: files, auth, prober, env, now }: M
       catalog.filter((other) => other !== entry),
     );
     if (config.transport === 'stdio') throw refuse(`MCP server "${name}" does not use a remote transport`);
-    return { name, config };
+    return { entry, config };
   }
 
   return {
@@ -194,7 +195,7 @@ export function createMcpManagement({ config: files, auth, prober, env, now }: M
       }
       if (server) {
         const { name: inline, ...config } = server;
-        return tried(inline, config, cwd);
+        return tried({ name: inline, config }, cwd);
       }
       if (name === undefined) throw refuse('Pass an MCP server name or an inline server config');
       const all = (await files.catalog(cwd)).filter((entry) => entry.name === name);
@@ -202,7 +203,7 @@ export function createMcpManagement({ config: files, auth, prober, env, now }: M
       const entry = first ?? all[0];
       if (!entry) throw serverNotFound(name);
       if (second) assertNotShared(name, [second]);
-      return tried(name, entry.config, cwd);
+      return tried(entry, cwd);
     },
 
     async inspect(targets, cwd) {
@@ -226,39 +227,42 @@ export function createMcpManagement({ config: files, auth, prober, env, now }: M
     },
 
     async beginAuth(locator, cwd) {
-      const { name, config } = await remote(locator, cwd);
+      const { entry, config } = await remote(locator, cwd);
+      const { name } = entry;
       if (config.bearerTokenEnvVar !== undefined) throw refuse(`MCP server "${name}" uses a static bearer token`);
       if (hasStaticHeaders(config)) {
         throw refuse(`MCP server "${name}" uses static headers and is not marked for OAuth`);
       }
-      return auth.begin(targetOf(name, config));
+      return auth.begin(targetOf(entry));
     },
 
     async resetAuth(locator, cwd) {
-      const { name, config } = await remote(locator, cwd);
-      const server = addressOf({ name, config, source: 'global', origin: '', mutable: false });
+      const { entry } = await remote(locator, cwd);
+      const server = addressOf(entry);
       if (server) await auth.reset(server);
     },
   };
 
-  function targetOf(name: string, config: McpRemoteConfig) {
+  function targetOf(entry: McpServerEntry) {
     try {
-      const expanded = expandConfig(config, env());
-      if (expanded.transport === 'stdio') throw new Error('the server is not remote');
-      return { name, url: expanded.url, transport: expanded.transport, headers: expanded.headers ?? {} };
+      const address = remoteAddress(entry, env());
+      if (!address) throw new Error('the server is not remote');
+      return address;
     } catch (error) {
-      throw new ServiceError('mcp.oauth_failed', `failed to start OAuth flow for "${name}": ${errorMessage(error)}`);
+      const reason = errorMessage(error);
+      throw new ServiceError('mcp.oauth_failed', `failed to start OAuth flow for "${entry.name}": ${reason}`);
     }
   }
 
-  async function tried(name: string, config: McpServerConfig, cwd: string | undefined): Promise<TestOutcome> {
+  async function tried(server: ServerDefinition, cwd: string | undefined): Promise<TestOutcome> {
+    const { name, config } = server;
     if (config.transport === 'stdio' && (config.runtime_id ?? LOCAL_RUNTIME) !== LOCAL_RUNTIME) {
       throw refuse(`runtime ${config.runtime_id} does not exist`);
     }
     if (config.enabled === false) {
       return { success: false, output: `MCP server "${name}" finished with status disabled` };
     }
-    const outcome = await prober.probe(name, config, cwd);
+    const outcome = await prober.probe(server, cwd);
     return { success: outcome.kind === 'connected', output: cutText(outputOf(name, outcome), MAX_OUTPUT_CHARS) };
   }
 }

@@ -4,9 +4,9 @@ import { errorMessage } from '#server/errors/service-error.ts';
 import type { Fetch } from '#server/net/http-client.ts';
 import type { Network } from '#server/net/network.ts';
 import type { Spawn } from '#server/processes/spawn.ts';
-import type { McpServerConfig } from '#schema/config/mcp-server.ts';
 import type { McpAuth } from '../auth/mcp-auth.ts';
-import { expandConfig } from '../config/expand.ts';
+import { prepareLaunch } from '../config/launch.ts';
+import type { ServerDefinition } from '../config/layers.ts';
 import { connectServer, McpConnectError, type ListedTool } from '../connect.ts';
 
 const STARTUP_MS = 30_000;
@@ -16,7 +16,7 @@ export type ProbeOutcome =
 
 export interface Prober {
   /** Settles within the server's start-up time-out. `directory` is the working directory of a program. */
-  probe(name: string, config: McpServerConfig, directory: string | undefined): Promise<ProbeOutcome>;
+  probe(server: ServerDefinition, directory: string | undefined): Promise<ProbeOutcome>;
   /** Aborts the running probes. */
   close(): Promise<void>;
 }
@@ -36,10 +36,9 @@ export function createProber({ auth, env, spawn, fetch, network, clientName, sta
   const running = new Set<Promise<unknown>>();
   const ended = new AbortController();
 
-  async function run(name: string, given: McpServerConfig, directory: string | undefined): Promise<ProbeOutcome> {
+  async function run(server: ServerDefinition, directory: string | undefined): Promise<ProbeOutcome> {
     try {
-      const variables = env();
-      const config = expandConfig(given, variables);
+      const { config, env: variables } = await prepareLaunch(server, env());
       const connection = await connectServer(config, {
         root: resolve(directory ?? '.'),
         env: variables,
@@ -48,7 +47,7 @@ export function createProber({ auth, env, spawn, fetch, network, clientName, sta
         network,
         clientName: clientName(),
         timeoutMs: config.startupTimeoutMs ?? startupMs() ?? STARTUP_MS,
-        ...(config.transport !== 'stdio' && { authProvider: auth.authProviderFor(name, config.url) }),
+        ...(config.transport !== 'stdio' && { authProvider: auth.authProviderFor(server.name, config.url) }),
         roots: async () => [],
         signal: ended.signal,
       });
@@ -61,8 +60,8 @@ export function createProber({ auth, env, spawn, fetch, network, clientName, sta
   }
 
   return {
-    async probe(name, config, directory) {
-      const probing = run(name, config, directory);
+    async probe(server, directory) {
+      const probing = run(server, directory);
       running.add(probing);
       try {
         return await probing;

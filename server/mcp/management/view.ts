@@ -17,14 +17,21 @@ export function redacted(config: McpServerConfig): RedactedMcpServer {
   return { ...rest, ...(headers && { headerKeys: names(headers) }) };
 }
 
-export function managed({ name, config, source, origin, mutable, plugin }: McpServerEntry): ManagedServer {
+/** Adds the variables of the plugin. */
+function shownConfig({ config, plugin }: McpServerEntry): McpServerConfig {
+  if (!plugin || config.transport !== 'stdio') return config;
+  return { ...config, env: { ...config.env, ...plugin.variables } };
+}
+
+export function managed(entry: McpServerEntry): ManagedServer {
+  const { name, source, origin, mutable, plugin } = entry;
   return {
     name,
-    config: mutable ? config : redacted(config),
+    config: mutable ? entry.config : redacted(shownConfig(entry)),
     source,
     origin,
     mutable,
-    ...(plugin && { plugin }),
+    ...(plugin && { plugin: { id: plugin.id, name: plugin.name } }),
   };
 }
 
@@ -48,7 +55,7 @@ export function inspected(entry: McpServerEntry): Omit<Inspection, 'authStatus'>
     runtimeName: name,
     ...(config.transport !== 'stdio' && { canonicalUrl: shownUrl(config.url) }),
     origin: source,
-    config: redacted(config),
+    config: redacted(shownConfig(entry)),
     enabled: config.enabled !== false,
     editable: mutable,
   };

@@ -76,6 +76,36 @@ it('combines the data about each server', () => {
   expect(shownServers(nothing)).toEqual([]);
 });
 
+it('a server of a plugin can be signed in to; one whose name a file defines is marked', () => {
+  const ofPlugin = (name: string, server: string): ManagedServer => ({
+    ...managed(name, remote, false),
+    source: 'plugin',
+    origin: 'p',
+    plugin: { id: 'p', name: server },
+  });
+  const shown = shownServers({
+    configured: [managed('plugin-p:b', remote), ofPlugin('plugin-p:a', 'a'), ofPlugin('plugin-p:b', 'b')],
+    running: [{ id: 'plugin-p:b', name: 'plugin-p:b', transport: 'http', status: 'connected', tool_count: 2 }],
+    statuses: [
+      { name: 'plugin-p:b', authStatus: 'oauth-authorized' },
+      { name: 'plugin-p:a', authStatus: 'oauth-required' },
+      { name: 'plugin-p:b', authStatus: 'oauth-required' },
+    ],
+    tools: [],
+  });
+  expect(shown.map(({ origin, state, canSignIn, canSignOut }) => [origin, state, canSignIn, canSignOut])).toEqual([
+    ['/home/mcp.json', '2 tools', false, true],
+    ['plugin p', 'sign-in needed', true, false],
+    ['plugin p', 'overridden by a file', false, false],
+  ]);
+  expect(shown.map(({ locator }) => locator)).toEqual([
+    { source: 'global', name: 'plugin-p:b' },
+    { source: 'plugin', pluginId: 'p', serverName: 'a' },
+    { source: 'plugin', pluginId: 'p', serverName: 'b' },
+  ]);
+  expect(new Set(shown.map(({ key }) => key)).size).toBe(3);
+});
+
 it('displays the command or the address', () => {
   expect(summaryOf({ transport: 'stdio', command: 'npx', args: ['-y', 'x'] })).toBe('npx -y x');
   expect(summaryOf(remote)).toBe(remote.url);

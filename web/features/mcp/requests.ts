@@ -1,5 +1,5 @@
 /** REST calls of the panel of MCP servers. */
-import type { AuthStatus, ManagedServer, TestOutcome } from '#schema/rest/mcp-management.ts';
+import type { AuthStatus, Locator, ManagedServer, TestOutcome } from '#schema/rest/mcp-management.ts';
 import type { McpServerRow } from '#schema/rest/mcp.ts';
 import type { McpServerConfig } from '#schema/config/mcp-server.ts';
 import type { ToolDescriptor } from '#schema/rest/tool.ts';
@@ -15,7 +15,6 @@ export type NamedStatus = { name: string; authStatus: AuthStatus };
 /** The client's paths are relative to `api/v1/`. */
 const PLANE = '../v2/mcp/';
 const pathOf = (name: string) => `${PLANE}servers/${encodeURIComponent(name)}`;
-const locator = (name: string, cwd: string) => ({ source: 'global', name, cwd });
 
 /** The configured servers, including those of a project's directory. */
 export const listConfigured = (rest: Calls, cwd: string) =>
@@ -46,8 +45,8 @@ export const removeServer = (rest: Calls, name: string, cwd: string) =>
 export const testServer = (rest: Calls, name: string, cwd: string) =>
   rest.request<TestOutcome>('POST', `${PLANE}servers:test`, { body: { name, cwd } });
 
-export const beginSignIn = (rest: Calls, name: string, cwd: string) =>
-  rest.request<SignIn>('POST', `${PLANE}auth:begin`, { body: locator(name, cwd) });
+export const beginSignIn = (rest: Calls, locator: Locator, cwd: string) =>
+  rest.request<SignIn>('POST', `${PLANE}auth:begin`, { body: { ...locator, cwd } });
 
 /** Resolves when the sign-in is complete; `redirectUrl` is the callback address of a browser on another machine. */
 export const completeSignIn = (rest: Calls, flowId: string, redirectUrl?: string) =>
@@ -56,5 +55,5 @@ export const completeSignIn = (rest: Calls, flowId: string, redirectUrl?: string
 export const cancelSignIn = (rest: Calls, flowId: string) =>
   rest.request<null>('POST', `${PLANE}auth:cancel`, { body: { flowId } });
 
-export const signOut = (rest: Calls, name: string, cwd: string) =>
-  rest.request<null>('POST', `${PLANE}auth:reset`, { body: locator(name, cwd) });
+export const signOut = (rest: Calls, locator: Locator, cwd: string) =>
+  rest.request<null>('POST', `${PLANE}auth:reset`, { body: { ...locator, cwd } });

@@ -1,5 +1,5 @@
 /** Combines the data about each server for the panel. */
-import type { AuthStatus, ManagedServer } from '#schema/rest/mcp-management.ts';
+import type { AuthStatus, Locator, ManagedServer } from '#schema/rest/mcp-management.ts';
 import type { McpServerRow } from '#schema/rest/mcp.ts';
 import type { ToolDescriptor } from '#schema/rest/tool.ts';
 import type { NamedStatus } from './requests.ts';
@@ -10,9 +10,12 @@ export interface ShownTool {
 }
 
 export interface ShownServer {
+  /** Unique, unlike the name: a file may define one that a plugin has. */
+  key: string;
   name: string;
+  locator: Locator;
   config: ManagedServer['config'];
-  /** The defining file; only the user's entries can be edited. */
+  /** The defining file, or the plugin; only the user's entries can be edited. */
   origin: string;
   editable: boolean;
   tone: 'good' | 'bad' | 'attention' | 'idle';
@@ -21,6 +24,8 @@ export interface ShownServer {
   /** The last failure, including the output of its program. */
   error: string | undefined;
   tools: ShownTool[];
+  /** A file defines a server of this name, so that of the plugin is not used. */
+  overridden: boolean;
   canSignIn: boolean;
   canSignOut: boolean;
 }
@@ -64,22 +69,29 @@ function toolsOf(name: string, tools: readonly ToolDescriptor[]): ShownTool[] {
 
 /** In the order of the configuration. */
 export function shownServers({ configured, running, statuses, tools }: Known): ShownServer[] {
-  return configured.map(({ name, config, origin, mutable, plugin }) => {
-    const row = running.find((one) => one.name === name);
-    const status = statuses.find((one) => one.name === name)?.authStatus;
+  return configured.map((server) => {
+    const { name, config, origin, mutable, plugin } = server;
+    const sameName = configured.filter((one) => one.name === name);
+    const overridden = sameName[0] !== server;
+    const row = overridden ? undefined : running.find((one) => one.name === name);
+    // The statuses of equal names have the order of the configuration.
+    const status = statuses.filter((one) => one.name === name)[sameName.indexOf(server)]?.authStatus;
     const connected = row?.status === 'connected';
     const wantsSignIn = !connected && WANTS_SIGN_IN.includes(status);
     return {
+      key: `${plugin ? 'plugin' : 'global'}:${name}`,
       name,
+      locator: plugin ? { source: 'plugin', pluginId: plugin.id, serverName: plugin.name } : { source: 'global', name },
       config,
       origin: plugin ? `plugin ${plugin.id}` : origin,
       editable: mutable,
-      ...stateOf(row, config, wantsSignIn),
+      ...(overridden ? { tone: 'idle', state: 'overridden by a file' } : stateOf(row, config, wantsSignIn)),
+      overridden,
       connecting: row?.status === 'connecting',
       error: wantsSignIn ? undefined : row?.last_error,
       tools: connected ? toolsOf(name, tools) : [],
-      canSignIn: wantsSignIn && !plugin,
-      canSignOut: status === 'oauth-authorized' && !plugin,
+      canSignIn: wantsSignIn && !overridden,
+      canSignOut: status === 'oauth-authorized' && !overridden,
     };
   });
 }
