@@ -1,4 +1,5 @@
 /** The search index of a home, as a file. */
+import { accessSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'libsql';
@@ -13,6 +14,8 @@ export async function removeSearchFile(home: string): Promise<void> {
 
 /** The findings of SQLite in the whole file; `['ok']` if it is intact. */
 export function integrityOf(home: string): unknown[] {
+  // Opening would create it.
+  accessSync(searchFile(home));
   const database = new Database(searchFile(home));
   try {
     database.pragma('busy_timeout = 60000');
