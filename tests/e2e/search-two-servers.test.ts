@@ -47,9 +47,9 @@ async function owner(): Promise<SpawnedServer | undefined> {
 
 it('servers that write and search at the same time, during the first fill, refuse nothing and find all', async () => {
   const words = servers.map((_, index) => `observation${index}`);
-  let talking = true;
+  const talked = new AbortController();
   const searches = servers.map(async (server, index) => {
-    for (let turn = 0; talking; turn += 1) {
+    for (let turn = 0; !talked.signal.aborted; turn += 1) {
       const mode = turn % 2 === 0 ? 'terms' : 'literal';
       await search(server, { query: turn % 3 === 0 ? 'narwhal' : words[1 - index], mode });
     }
@@ -58,7 +58,7 @@ it('servers that write and search at the same time, during the first fill, refus
     const prompts = Array.from({ length: 5 }, (_, turn) => `${words[index]} ${turn}`);
     return Promise.all(Array.from({ length: 3 }, () => converse(server, built.project, prompts)));
   });
-  const ids = await Promise.all(talks).finally(() => (talking = false));
+  const ids = await Promise.all(talks).finally(() => talked.abort());
   await Promise.all(searches);
   for (const [index, server] of servers.entries()) {
     const others = new Set(ids[1 - index]);
