@@ -64,11 +64,13 @@ const titleChange = (title: string, time: number): SearchChange =>
     ? { kind: 'removeTitle' }
     : { kind: 'put', document: { key: TITLE_KEY, agentId: '', role: 'title', time, record: 0, text: [title] } };
 
-/** The text that the user typed: the line of a slash command, else the text of the message. */
+/** The text that the user typed: the line of a slash command, else the text of the message without its skills. */
 function typedText({ origin, content }: Stored<ContextMessage>): readonly Text[] {
   if (origin?.kind === 'skill_activation') return [`/${origin.skillName} ${origin.skillArgs ?? ''}`];
   if (origin?.kind === 'plugin_command') return [`/${origin.commandName} ${origin.commandArgs ?? ''}`];
-  return content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  // The text of each skill precedes what was typed.
+  return texts.slice(origin?.kind === 'user' ? (origin.skillActivations?.length ?? 0) : 0);
 }
 
 function splice(
