@@ -1,5 +1,6 @@
 /** Development: starts the app in the worker of `nitro dev`. The built server does it in `entry.ts`. */
 import { resolve } from 'node:path';
+import { parentPort } from 'node:worker_threads';
 import { defineNitroPlugin } from 'nitropack/runtime';
 import endpoints, { plainRoutes } from '#endpoints';
 import {
@@ -20,6 +21,16 @@ import { provideHost } from '#utils/http/host.ts';
 import { createRouteTable } from '#utils/http/route-table.ts';
 import { createPlainSockets } from '#utils/http/websocket.ts';
 
+/** Less than the 5 s after which Nitro terminates a worker, without its `exit` listeners. */
+const STOP_TIMEOUT_MS = 4000;
+
+/** Exits the worker if a part of it takes too long to close: a thread must not end in the middle of a call into SQLite. */
+function limitShutdown(): void {
+  parentPort?.on('message', (message: { event?: string } | undefined) => {
+    if (message?.event === 'shutdown') setTimeout(() => process.exit(), STOP_TIMEOUT_MS).unref();
+  });
+}
+
 async function start() {
   const port = Number(process.env[DEVELOPMENT_PORT_VARIABLE] ?? 0);
   // A bind that is not known is taken for one that others reach.
@@ -37,7 +48,13 @@ async function start() {
 
 export default defineNitroPlugin(({ h3App, hooks }) => {
   if (!import.meta.dev) return;
+  limitShutdown();
   const started = start();
+  // `build/development-stop.ts` handles the signal.
+  started.then(
+    (app) => app.stopRequested.then(() => process.kill(process.pid, 'SIGTERM')),
+    () => undefined,
+  );
   const routes = createRouteTable(endpoints, plainRoutes);
   provideHost({
     app: () => started,

@@ -18,13 +18,14 @@ const rowSchema = z.object({
   updatedAt: z.number(),
   indexedLength: z.number().nullable(),
   failedLength: z.number().nullable(),
+  indexedArchived: z.number().nullable(),
 });
 type Row = z.infer<typeof rowSchema>;
 
 /** The most recently updated first; an index of the table has this order. */
 const COMPARED = `
   SELECT i.id, i.workspace_id AS workspaceId, i.archived, i.journal_length AS length, i.updated_at AS updatedAt,
-    s.length AS indexedLength, s.failed_length AS failedLength
+    s.length AS indexedLength, s.failed_length AS failedLength, s.archived AS indexedArchived
   FROM session_index.sessions i LEFT JOIN sessions s ON s.id = i.id
   WHERE i.archived = @archived AND (i.updated_at, i.id) < (@updatedAt, @id)
   ORDER BY i.updated_at DESC, i.id DESC LIMIT @portion`;
@@ -37,6 +38,9 @@ const FILLED = `SELECT 1 FROM session_index.facts WHERE name = 'filled'`;
 
 const isOutdated = ({ length, indexedLength, failedLength }: Row) =>
   length !== (indexedLength ?? 0) && length !== failedLength;
+
+const isShownWrongly = ({ archived, indexedArchived }: Row) =>
+  indexedArchived !== null && indexedArchived !== Number(archived);
 
 export interface FillDeps {
   connection: Connection;
@@ -68,8 +72,11 @@ export async function fillPass(deps: FillDeps): Promise<boolean> {
         if (!(await mayBeginPortion())) return false;
         const { updatedAt, id }: { updatedAt: number; id: string } = last;
         const rows = z.array(rowSchema).parse(all(COMPARED, { archived, updatedAt, id, portion }));
+        // Before anything is awaited, because the rows may be outdated then.
+        for (const { id: changed, archived: isArchived } of rows.filter(isShownWrongly)) {
+          setArchived(connection, changed, isArchived);
+        }
         for (const row of rows) {
-          if (row.indexedLength !== null) setArchived(connection, row.id, row.archived);
           if (!isOutdated(row)) continue;
           if (!goesOn()) return false;
           await paced(() => index({ ...row, folder: join(sessionsDir, row.workspaceId, row.id) }));

@@ -71,8 +71,9 @@ export function createIndexer(deps: IndexerDeps): Indexer {
   async function index(hint: Hint, newest: boolean): Promise<void> {
     try {
       await indexJournal(connection, hint, hint.length, { newest, goesOn: async () => !closed });
-      setArchived(connection, hint.id, hint.archived);
       if (!newest) noteFailure(connection, hint, hint.length);
+      // For a session that had no row before; a later hint has been applied already.
+      else setArchived(connection, hint.id, (hints.get(hint.id) ?? hint).archived);
     } catch (error) {
       // The next pass finds the session again.
       if (isTemporary(error)) throw error;

@@ -65,7 +65,7 @@ const titleChange = (title: string, time: number): SearchChange =>
     ? { kind: 'removeTitle' }
     : { kind: 'put', document: { key: TITLE_KEY, agentId: '', role: 'title', time, record: 0, text: [title] } };
 
-/** The text that the user typed: the line of a slash command, else the text of the message. */
+/** The text that the user typed: the line of a slash command, else the text of the message without its skills. */
 function typedText({ origin, content }: Stored<ContextMessage>): readonly Text[] {
   const line = slashLine(origin);
   if (line !== undefined) return [line];

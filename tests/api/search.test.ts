@@ -1,11 +1,13 @@
 /** `POST /search`: what was said in all sessions. */
 import { existsSync } from 'node:fs';
-import { mkdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
 import { searchReplySchema, type SearchReply } from '#schema/rest/search.ts';
 import { eventually } from '#support/patience.ts';
+import { searchFile } from '#support/search-file.ts';
 import { startServer, temporaryDirectory } from '#support/server.ts';
 import { call, startTalk, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
@@ -140,12 +142,46 @@ describe('POST /search', () => {
   });
 });
 
+it('searches a workspace under any of its ids', async () => {
+  const { session } = await talkOf('A gharial basks', 'It does.');
+  const alias = 'wd_alias_00000000000a';
+  const file = join(world.server.home, 'workspaces.json');
+  await world.restart(async () => {
+    const registrySchema = z.looseObject({ workspaces: z.record(z.string(), z.json()) });
+    const registry = registrySchema.parse(JSON.parse(await readFile(file, 'utf8')));
+    registry.workspaces[alias] = registry.workspaces[session.workspace_id] ?? null;
+    await writeFile(file, JSON.stringify(registry));
+  });
+  const query = { query: 'gharial', role: 'user', container: { workspace_id: alias } };
+  expect(sessionsOf(await until(query, ({ items }) => items.length > 0))).toEqual([session.id]);
+});
+
+it('finds a fork and its source', async () => {
+  const talk = await talkOf('A saola hides', 'It does.');
+  const fork = z.object({ id: z.string() }).parse(await world.ok('POST', `${talk.path}:fork`, {}));
+  const query = { query: 'saola', role: 'user' };
+  const reply = await until(query, ({ items }) => items.length === 2);
+  expect(sessionsOf(reply).toSorted()).toEqual([talk.session.id, fork.id].toSorted());
+});
+
+it('reports an index that cannot be opened', async () => {
+  const home = await temporaryDirectory();
+  await writeFile(join(home, 'cache'), 'a file');
+  const server = await startServer({ home });
+  onTestFinished(async () => {
+    await server.close();
+    await rm(home, { recursive: true });
+  });
+  const answer = await server.api('POST', '/api/v1/search', { query: 'anything' });
+  expect(answer).toMatchObject({ code: 50001, data: null });
+});
+
 it('lets 64 searches wait, and refuses further ones', async () => {
   const home = await temporaryDirectory();
   const cache = join(home, 'cache');
   await mkdir(cache);
   // The thread waits for this transaction while it creates its tables.
-  const blocker = new Database(join(cache, 'search-v1.db'));
+  const blocker = new Database(searchFile(home));
   blocker.exec('PRAGMA journal_mode = WAL; BEGIN IMMEDIATE');
   const server = await startServer({ home });
   onTestFinished(async () => {
@@ -218,7 +254,7 @@ describe('the index', () => {
   it('is filled from the sessions of the home, after a restart and without its file', async () => {
     const { session } = await talkOf('The quokka smiles', 'It does.');
     const query = { query: 'quokka', role: 'user' };
-    const file = join(world.server.home, 'cache', 'search-v1.db');
+    const file = searchFile(world.server.home);
     await world.restart(async () => {
       for (const suffix of ['', '-wal', '-shm']) await rm(file + suffix, { force: true });
     });
@@ -227,7 +263,7 @@ describe('the index', () => {
 
   it('is made again when its file is damaged', async () => {
     const { session } = await talkOf('The numbat eats', 'Termites.');
-    const file = join(world.server.home, 'cache', 'search-v1.db');
+    const file = searchFile(world.server.home);
     await world.restart(async () => {
       for (const suffix of ['-wal', '-shm']) await rm(file + suffix, { force: true });
       await truncate(file, 8192);
@@ -238,7 +274,7 @@ describe('the index', () => {
 
   it('is filled after the start without a search, and readable by its user only', async () => {
     const home = await temporaryDirectory();
-    const file = join(home, 'cache', 'search-v1.db');
+    const file = searchFile(home);
     const server = await startServer({ home, searchTimes: { startAfterMs: 1, everyMs: 50 } });
     onTestFinished(async () => {
       await server.close();
@@ -264,7 +300,7 @@ describe('the index', () => {
     const query = { query: 'kakapo' };
     const page = { ...query, page_size: 1 };
     const first = await until(page, (reply) => isReady(reply) && reply.has_more);
-    const file = join(world.server.home, 'cache', 'search-v1.db');
+    const file = searchFile(world.server.home);
     for (const suffix of ['', '-wal', '-shm']) await rm(file + suffix, { force: true });
     expect(sessionsOf(await until(query, (reply) => isReady(reply) && reply.items.length >= 3))).toEqual([session.id]);
     expect(await refused({ ...page, page_token: first.page_token })).toMatchObject({
@@ -277,7 +313,7 @@ describe('the index', () => {
     const old = join(world.server.home, 'cache', 'search-v0.db');
     await world.restart(() => writeFile(old, ''));
     await eventually(() => expect(existsSync(old)).toBe(false));
-    expect(existsSync(join(world.server.home, 'cache', 'search-v1.db'))).toBe(true);
+    expect(existsSync(searchFile(world.server.home))).toBe(true);
   });
 
   it('has the sessions of another server of the home', async () => {

@@ -8,6 +8,7 @@ import { searchReplySchema } from '#schema/rest/search.ts';
 import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
 import { mountsForbidden } from '#support/namespace.ts';
 import { eventually } from '#support/patience.ts';
+import { searchFile } from '#support/search-file.ts';
 import { spawnServer, type SpawnedServer } from '#support/server.ts';
 
 const READ_ONLY_CACHE = 'mount --bind "$1/cache" "$1/cache"; mount -o remount,bind,ro "$1/cache"';
@@ -74,7 +75,7 @@ describe.skipIf(mountsForbidden() !== undefined)('a cache that cannot be written
   });
 
   it('is served without the companion files of a database', async () => {
-    const file = join(built.home, 'cache', 'search-v1.db');
+    const file = searchFile(built.home);
     const database = new Database(file);
     database.pragma('wal_checkpoint(TRUNCATE)');
     database.close();

@@ -29,6 +29,8 @@ export interface DevelopmentServer {
   process: ChildProcess;
   /** Everything printed so far. */
   output(): string;
+  /** The part of it that was printed on standard error. */
+  errors(): string;
 }
 
 export interface ProjectCopy {
@@ -60,9 +62,11 @@ export async function copyProject(): Promise<ProjectCopy> {
   function run(args: string[], env: NodeJS.ProcessEnv) {
     const child = spawn(process.execPath, args, { cwd: path, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let printed = '';
+    let errors = '';
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (text: Buffer) => (printed += text.toString()));
-    return { child, output: () => printed };
+    child.stderr.on('data', (text: Buffer) => (errors += text.toString()));
+    return { child, output: () => printed, errors: () => errors };
   }
 
   return {
@@ -92,7 +96,7 @@ export async function copyProject(): Promise<ProjectCopy> {
       } = process.env;
       const url = `http://127.0.0.1:${await freePort()}`;
       const args = [join(path, 'bin/dev.cjs'), '--port', new URL(url).port];
-      const { child, output } = run(args, { ...env, SERVICE_CODE_HOME: home });
+      const { child, output, errors } = run(args, { ...env, SERVICE_CODE_HOME: home });
       const health = () =>
         fetch(`${url}/api/v1/healthz`).then(
           (response) => response.text(),
@@ -106,7 +110,7 @@ export async function copyProject(): Promise<ProjectCopy> {
         'the first answer',
         BUILD_PATIENCE_MS,
       );
-      return { url, process: child, output };
+      return { url, process: child, output, errors };
     },
     remove: () => rm(path, { recursive: true, force: true }),
   };

@@ -127,6 +127,8 @@ export interface SpawnedServer extends ServerClient {
   process: ChildProcess;
   /** Everything printed so far. */
   output(): string;
+  /** The part of it that was printed on standard error. */
+  errors(): string;
   /** Stops the process with a signal; resolves to the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
@@ -193,6 +195,8 @@ export async function spawnServer(options: SpawnOptions = {}): Promise<SpawnedSe
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let printed = '';
+  let errors = '';
+  child.stderr.on('data', (text: Buffer) => (errors += text.toString()));
   const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
   const url = await new Promise<string>((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`no URL was printed:\n${printed}`)), PATIENCE_MS);
@@ -222,6 +226,7 @@ export async function spawnServer(options: SpawnOptions = {}): Promise<SpawnedSe
     home: seenHome,
     process: child,
     output: () => printed,
+    errors: () => errors,
     ...client(url, token),
     stop,
     async close() {

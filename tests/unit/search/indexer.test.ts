@@ -61,6 +61,13 @@ const indexed = () =>
     .parse(search.connection.all('SELECT id FROM sessions WHERE documents > 0 ORDER BY number'))
     .map(({ id }) => id);
 
+/** The sessions whose hits are found. */
+const shown = () =>
+  z
+    .array(z.object({ id: z.string() }))
+    .parse(search.connection.all('SELECT id FROM sessions WHERE archived = 0'))
+    .map(({ id }) => id);
+
 /** Waits until as many further passes are over. */
 async function morePasses(statements: string[], count = 2): Promise<void> {
   const before = passes(statements);
@@ -144,6 +151,29 @@ describe('a pass', () => {
     await eventually(() => expect(indexer.failure()).toBeUndefined());
   });
 
+  it('does not undo an archival of which it had no row yet', async () => {
+    const archived = await home.addSession('archived', ['text']);
+    const first = start({ passEveryMs: 1_000_000 });
+    first.indexer.setFilling(true);
+    await eventually(() => expect(passes(first.statements)).toBe(1));
+    first.indexer.close();
+    for (const id of ['one', 'two']) await home.addSession(id, ['text']);
+    let searches = 0;
+    const { indexer, statements } = start({
+      passEveryMs: 1_000_000,
+      isSearching() {
+        searches += 1;
+        // Before the first session of the pass, whose rows are read.
+        if (searches === 1) indexer.hint([{ ...archived, archived: true }]);
+        return false;
+      },
+    });
+    indexer.setFilling(true);
+    await eventually(() => expect(passes(statements)).toBe(1));
+    await eventually(() => expect(search.db.filled()).toBe(true));
+    expect(shown()).not.toContain('archived');
+  });
+
   it('does not make the index complete before the session index is', async () => {
     await home.addSession('known', ['text']);
     const sessions = createIndexDb({ home: folder.path, schema: indexSchema, log: createLogger('silent') });
@@ -179,4 +209,36 @@ describe('a pass', () => {
     await eventually(() => expect(indexed()).toHaveLength(7));
     await eventually(() => expect(search.db.filled()).toBe(true));
   });
+});
+
+it('a session that is restored while it is indexed is shown from then on', async () => {
+  const hint = await home.addSession(
+    'restored',
+    Array.from({ length: 200 }, (_, turn) => `text ${turn}`),
+  );
+  const { connection } = search;
+  let [hidden, settings] = [0, 0];
+  let isRestored = false;
+  const { indexer } = start({
+    connection: {
+      ...connection,
+      transaction(work) {
+        connection.transaction(work);
+        if (!isRestored) indexer.hint([hint]);
+        isRestored = true;
+      },
+      run(sql, binding) {
+        const changed = connection.run(sql, binding);
+        if (isRestored && !shown().includes('restored')) hidden += 1;
+        if (sql.includes('SET archived')) settings += 1;
+        return changed;
+      },
+    },
+  });
+  indexer.hint([{ ...hint, archived: true }]);
+  // When each hint arrives, and after it is indexed.
+  await eventually(() => expect(settings).toBe(4));
+  expect(texts('restored')).toHaveLength(200);
+  expect(shown()).toContain('restored');
+  expect(hidden).toBe(0);
 });

@@ -37,6 +37,13 @@ it.each<[string, string]>([
   expect(() => decodeToken(token, other, 'generation-1')).toThrow('page_token is of another query');
 });
 
+it.each([{ op: 'OR' }, { sort: 'time_asc' }])(
+  'is refused in literal mode with %j, which has no effect there',
+  (other) => {
+    expect(conditions({ mode: 'literal', ...other })).not.toBe(conditions({ mode: 'literal' }));
+  },
+);
+
 it('is valid for a query that is the same once normalized, with any size', () => {
   expect(conditions({ query: '  zebra ＦＩＳＨ ', page_size: 7 })).toBe(own);
 });

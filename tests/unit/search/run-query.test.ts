@@ -136,6 +136,21 @@ describe('queries', () => {
     expect(() => parseQuery(searchRequestSchema.parse(request), undefined)).toThrow(message);
   });
 
+  it.each<[string, object]>([
+    ['32 terms, some repeated', { query: Array.from({ length: 64 }, (_, index) => `w${index % 32}`).join(' ') }],
+    ['a long text of few terms', { query: 'word '.repeat(100_000) }],
+    ['one character that is normalized to two', { query: 'ﬁ', mode: 'literal' }],
+    ['blanks, which are not trimmed', { query: '  ', mode: 'literal' }],
+    ['1,024 characters of two units each', { query: '𠮷'.repeat(1024), mode: 'literal' }],
+  ])('are accepted: %s', async (_what, request) => {
+    await find(request);
+  });
+
+  it('name the member that is wrong', () => {
+    const refused = () => parseQuery(searchRequestSchema.parse({ query: ' ' }), undefined);
+    expect(refused).toThrow(expect.objectContaining({ details: [expect.objectContaining({ path: 'query' })] }));
+  });
+
   it('with any text meet no error of SQLite', async () => {
     const random = seeded(11);
     const pieces = [

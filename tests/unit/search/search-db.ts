@@ -1,9 +1,10 @@
 /** A search index in a temporary home, and its content in a form that tests compare. */
 import { z } from 'zod';
 import { createLogger } from '#server/logging/log.ts';
-import type { Connection, IndexDb } from '#server/storage/derived-db.ts';
-import { createIndexDb } from '#server/storage/index-db.ts';
+import { createDerivedDb, type Connection, type IndexDb } from '#server/storage/derived-db.ts';
+import { libsqlFile } from '#server/storage/index-db.ts';
 import { searchSchema } from '#server/search/tables.ts';
+import { searchFile } from '#support/search-file.ts';
 
 export interface SearchDb {
   db: IndexDb;
@@ -11,7 +12,13 @@ export interface SearchDb {
 }
 
 export function openSearchDb(home: string): SearchDb {
-  const db = createIndexDb({ home, schema: searchSchema, log: createLogger('silent') });
+  const db = createDerivedDb({
+    path: searchFile(home),
+    name: 'the search index',
+    schema: searchSchema,
+    libsql: libsqlFile,
+    log: createLogger('silent'),
+  });
   return { db, connection: db.run((connection) => connection) };
 }
 

@@ -72,6 +72,27 @@ describe('index database', () => {
     expect(names(db)).toEqual([]);
   });
 
+  it('cuts its write-ahead log, which a long read let grow, at its next writes', async () => {
+    const home = await temporaryHome();
+    const db = openDb(home);
+    const log = `${fileOf(home)}-wal`;
+    const write = (prefix: string, rows: number) => {
+      for (let row = 0; row < rows; row += 1)
+        db.run(({ run }) => run(put, { name: prefix.padEnd(100_000, `${row} `) }));
+    };
+    write('a', 1);
+    const reader = openDb(home);
+    reader.run(({ exec, all }) => {
+      exec('BEGIN');
+      all('SELECT count(*) FROM facts');
+    });
+    write('b', 100);
+    expect((await stat(log)).size).toBeGreaterThan(8 * 1024 * 1024);
+    reader.run(({ exec }) => exec('COMMIT'));
+    write('c', 2);
+    expect((await stat(log)).size).toBeLessThanOrEqual(4 * 1024 * 1024);
+  });
+
   it('does not depend on the content of the file whose locks are checked', async () => {
     const home = await temporaryHome();
     await mkdir(join(home, 'cache'));
