@@ -6,7 +6,7 @@ import { readHeader } from '#server/journal/replay.ts';
 import type { Connection } from '#server/storage/derived-db.ts';
 import { applySearchRecord, foldText, parseFold, type SearchChange, type SearchFold } from './search-rows.ts';
 import { isBeingReset, readSession, resetSession, type IndexedSession, type JournalSource } from './sessions.ts';
-import { addDocument, firstNumber, indexedText, removeFrom, type IndexedDocument } from './write-documents.ts';
+import { addDocument, indexedText, nextNumber, removeFrom, type IndexedDocument } from './write-documents.ts';
 
 /** A transaction ends after the line with which it has so many documents or UTF-16 units: other writers wait for it. */
 const TRANSACTION = { documents: 64, units: 100_000 };
@@ -144,13 +144,13 @@ class Overtaken extends Error {}
 /** Writes the changes and the place that is reached; returns false, without a change, if that was not `from` any more. */
 function writePortion(connection: Connection, { session, from, portion, fold, newest }: WrittenPortion): boolean {
   const { number, epoch } = session;
-  const { changes, documents, end } = portion;
+  const { changes, end } = portion;
   const reached = `UPDATE sessions SET length = @end, fold = @fold, failed_length = NULL
     WHERE number = @number AND length = @from AND epoch = @epoch`;
   try {
     connection.transaction(() => {
       if (connection.run(reached, { number, from, epoch, end, fold: foldText(fold) }) === 0) throw new Overtaken();
-      let next = firstNumber(connection, documents, newest);
+      let next = nextNumber(connection, newest);
       for (const change of changes) {
         if (change.kind === 'removeFrom') removeFrom(connection, number, change.agentId, change.record);
         else if (change.kind === 'removeTitle') removeFrom(connection, number, '', 0);
