@@ -54,15 +54,15 @@ export interface SearchDocument {
 
 export type SearchChange =
   | { kind: 'put'; document: SearchDocument }
-  | { kind: 'removeTitle' }
   | { kind: 'removeFrom'; agentId: string; record: number };
 
 const TITLE_KEY = 'title';
 
-const titleChange = (title: string, time: number): SearchChange =>
-  title.trim() === ''
-    ? { kind: 'removeTitle' }
-    : { kind: 'put', document: { key: TITLE_KEY, agentId: '', role: 'title', time, record: 0, text: [title] } };
+/** A title replaces the one before. */
+const titleChanges = (title: string, time: number): SearchChange[] => [
+  { kind: 'removeFrom', agentId: '', record: 0 },
+  { kind: 'put', document: { key: TITLE_KEY, agentId: '', role: 'title', time, record: 0, text: [title] } },
+];
 
 /** The text that the user typed: the line of a slash command, else the text of the message. */
 function typedText({ origin, content }: Stored<ContextMessage>): readonly Text[] {
@@ -122,9 +122,9 @@ export function applySearchRecord(fold: SearchFold, record: JournalRecord, time:
   const place = { number: agent.records, time };
   switch (record.type) {
     case 'event.session.created':
-      return [titleChange(record.session.title, time)];
+      return titleChanges(record.session.title, time);
     case 'session.meta.updated':
-      return record.title === undefined ? [] : [titleChange(record.title, time)];
+      return record.title === undefined ? [] : titleChanges(record.title, time);
     case 'turn.started':
       agent.turn = { ordinal: record.turnId, at: place.number, isOpen: true };
       return [];
