@@ -5,7 +5,8 @@ import type { IndexSchema } from '#server/storage/derived-db.ts';
  * Texts are stored once, in a table of their own, so that the rows that a query filters stay small. The two FTS tables
  * have no content, and store only which documents have a token: the tokens of `words` are the terms that we make
  * (`words.ts`) with a prefix for their number of occurrences, separated by spaces; `trigrams` has the normalized text.
- * Triggers count documents.
+ * There are no triggers: before a statement that may change several tables FTS5 writes what it has collected, which
+ * would make each document of a transaction a segment.
  *
  * `length` is how many bytes of a session's journal are indexed, `fold` the state of the projection at that place;
  * `failed_length` is the length of a journal that could not be read, which is tried again when it changes.
@@ -45,14 +46,6 @@ export const searchSchema: IndexSchema = {
     USING fts5(terms, content='', contentless_delete=1, detail=none, tokenize="ascii tokenchars '.'");
   CREATE VIRTUAL TABLE trigrams
     USING fts5(text, content='', contentless_delete=1, detail=none, tokenize='trigram case_sensitive 1');
-  CREATE TRIGGER document_added AFTER INSERT ON documents BEGIN
-    UPDATE facts SET value = value + 1 WHERE name = 'documents';
-    UPDATE sessions SET documents = documents + 1 WHERE number = new.session;
-  END;
-  CREATE TRIGGER document_removed AFTER DELETE ON documents BEGIN
-    UPDATE facts SET value = value - 1 WHERE name = 'documents';
-    UPDATE sessions SET documents = documents - 1 WHERE number = old.session;
-  END;
 `,
 };
 

@@ -54,8 +54,20 @@ export function nextNumber({ all }: Connection, newest: boolean): number {
   return number ?? first;
 }
 
+/** Changes the numbers of documents, of the index and of a session. */
+function count({ run }: Connection, session: number, added: number): void {
+  run(`UPDATE facts SET value = value + @added WHERE name = 'documents'`, { added });
+  run('UPDATE sessions SET documents = documents + @added WHERE number = @session', { session, added });
+}
+
 /** Adds a document under an unused number; its text is that of `indexedText`. */
-export function addDocument({ run }: Connection, number: number, session: number, document: IndexedDocument): void {
+export function addDocument(
+  connection: Connection,
+  number: number,
+  session: number,
+  document: IndexedDocument,
+): void {
+  const { run } = connection;
   const { key, agentId, role, time, turn = null, step = null, record, text } = document;
   const comparable = normalized(text);
   const terms = termsOf(comparable);
@@ -74,9 +86,12 @@ export function addDocument({ run }: Connection, number: number, session: number
   run('INSERT INTO texts VALUES (@number, @text)', { number, text });
   run('INSERT INTO words (rowid, terms) VALUES (@number, @tokens)', { number, tokens: tokensOf(terms) });
   run('INSERT INTO trigrams (rowid, text) VALUES (@number, @comparable)', { number, comparable });
+  count(connection, session, 1);
 }
 
-function removeNumbers({ run }: Connection, rows: unknown[]): void {
+function removeNumbers(connection: Connection, session: number, rows: unknown[]): void {
+  const { run } = connection;
+  if (rows.length > 0) count(connection, session, -rows.length);
   for (const { number } of numberRows.parse(rows)) {
     run('DELETE FROM words WHERE rowid = @number', { number });
     run('DELETE FROM trigrams WHERE rowid = @number', { number });
@@ -88,13 +103,13 @@ function removeNumbers({ run }: Connection, rows: unknown[]): void {
 /** Removes the documents of an agent that were recorded at or after a number. */
 export function removeFrom(connection: Connection, session: number, agent: string, record: number): void {
   const sql = 'SELECT number FROM documents WHERE session = @session AND agent = @agent AND record >= @record';
-  removeNumbers(connection, connection.all(sql, { session, agent, record }));
+  removeNumbers(connection, session, connection.all(sql, { session, agent, record }));
 }
 
 /** Removes at most `limit` documents of a session; returns whether some are left. */
 export function removeSome(connection: Connection, session: number, limit: number): boolean {
   const sql = 'SELECT number FROM documents WHERE session = @session LIMIT @limit';
   const rows = connection.all(sql, { session, limit });
-  removeNumbers(connection, rows);
+  removeNumbers(connection, session, rows);
   return rows.length === limit;
 }
