@@ -145,7 +145,7 @@ it('lets 64 searches wait, and refuses further ones', async () => {
   const cache = join(home, 'cache');
   await mkdir(cache);
   // The thread waits for this transaction while it creates its tables.
-  const blocker = new Database(join(cache, 'search-v1.db'));
+  const blocker = new Database(join(cache, 'search-v2.db'));
   blocker.exec('PRAGMA journal_mode = WAL; BEGIN IMMEDIATE');
   const server = await startServer({ home });
   onTestFinished(async () => {
@@ -218,7 +218,7 @@ describe('the index', () => {
   it('is filled from the sessions of the home, after a restart and without its file', async () => {
     const { session } = await talkOf('The quokka smiles', 'It does.');
     const query = { query: 'quokka', role: 'user' };
-    const file = join(world.server.home, 'cache', 'search-v1.db');
+    const file = join(world.server.home, 'cache', 'search-v2.db');
     await world.restart(async () => {
       for (const suffix of ['', '-wal', '-shm']) await rm(file + suffix, { force: true });
     });
@@ -227,7 +227,7 @@ describe('the index', () => {
 
   it('is made again when its file is damaged', async () => {
     const { session } = await talkOf('The numbat eats', 'Termites.');
-    const file = join(world.server.home, 'cache', 'search-v1.db');
+    const file = join(world.server.home, 'cache', 'search-v2.db');
     await world.restart(async () => {
       for (const suffix of ['-wal', '-shm']) await rm(file + suffix, { force: true });
       await truncate(file, 8192);
@@ -238,7 +238,7 @@ describe('the index', () => {
 
   it('is filled after the start without a search, and readable by its user only', async () => {
     const home = await temporaryDirectory();
-    const file = join(home, 'cache', 'search-v1.db');
+    const file = join(home, 'cache', 'search-v2.db');
     const server = await startServer({ home, searchTimes: { startAfterMs: 1, everyMs: 50 } });
     onTestFinished(async () => {
       await server.close();
@@ -264,7 +264,7 @@ describe('the index', () => {
     const query = { query: 'kakapo' };
     const page = { ...query, page_size: 1 };
     const first = await until(page, (reply) => isReady(reply) && reply.has_more);
-    const file = join(world.server.home, 'cache', 'search-v1.db');
+    const file = join(world.server.home, 'cache', 'search-v2.db');
     for (const suffix of ['', '-wal', '-shm']) await rm(file + suffix, { force: true });
     expect(sessionsOf(await until(query, (reply) => isReady(reply) && reply.items.length >= 3))).toEqual([session.id]);
     expect(await refused({ ...page, page_token: first.page_token })).toMatchObject({
@@ -274,10 +274,10 @@ describe('the index', () => {
   });
 
   it('of an older version is removed after a start', async () => {
-    const old = join(world.server.home, 'cache', 'search-v0.db');
+    const old = join(world.server.home, 'cache', 'search-v1.db');
     await world.restart(() => writeFile(old, ''));
     await eventually(() => expect(existsSync(old)).toBe(false));
-    expect(existsSync(join(world.server.home, 'cache', 'search-v1.db'))).toBe(true);
+    expect(existsSync(join(world.server.home, 'cache', 'search-v2.db'))).toBe(true);
   });
 
   it('has the sessions of another server of the home', async () => {

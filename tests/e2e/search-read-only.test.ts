@@ -74,7 +74,7 @@ describe.skipIf(mountsForbidden() !== undefined)('a cache that cannot be written
   });
 
   it('is served without the companion files of a database', async () => {
-    const file = join(built.home, 'cache', 'search-v1.db');
+    const file = join(built.home, 'cache', 'search-v2.db');
     const database = new Database(file);
     database.pragma('wal_checkpoint(TRUNCATE)');
     database.close();

@@ -36,7 +36,7 @@ const search = async (server: SpawnedServer, body: object) =>
 /** A server whose search thread is filling an empty index. */
 async function startFilling(): Promise<SpawnedServer> {
   for (const suffix of ['', '-wal', '-shm'])
-    await rm(join(built.home, 'cache', `search-v1.db${suffix}`), { force: true });
+    await rm(join(built.home, 'cache', `search-v2.db${suffix}`), { force: true });
   const server = await spawnServer({ home: built.home });
   await search(server, { query: 'narwhal' });
   return server;
