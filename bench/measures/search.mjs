@@ -124,7 +124,10 @@ async function measureFresh({ server, client, name, project, report }) {
 
 function measureFile({ home, name, report }) {
   const cache = join(home, 'cache');
-  const path = join(cache, readdirSync(cache).find((file) => /^search-v\d+\.db$/.test(file)));
+  const path = join(
+    cache,
+    readdirSync(cache).find((file) => /^search-v\d+\.db$/.test(file)),
+  );
   const database = new Database(path);
   const [{ bytes }] = database.prepare('SELECT sum(length(CAST(text AS BLOB))) AS bytes FROM texts').all();
   database.pragma('wal_checkpoint(TRUNCATE)');

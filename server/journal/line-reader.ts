@@ -63,12 +63,7 @@ interface Chunk {
 }
 
 /** Reads one chunk ahead. Buffers are reused: a chunk is valid until the one after the next is requested. */
-async function* readAhead(
-  file: JournalReader,
-  start: number,
-  end: number,
-  chunkBytes: number,
-): AsyncGenerator<Chunk> {
+async function* readAhead(file: JournalReader, start: number, end: number, chunkBytes: number): AsyncGenerator<Chunk> {
   const head = Math.min(HEAD_BYTES, chunkBytes);
   let position = start;
   const buffers: Buffer[] = [];

@@ -99,8 +99,7 @@ function addChange(portion: Portion, change: WritableChange): void {
   if (change.kind === 'removeFrom') {
     const { agentId, record } = change;
     portion.changes = portion.changes.filter(
-      (earlier) =>
-        earlier.kind !== 'put' || earlier.document.agentId !== agentId || earlier.document.record < record,
+      (earlier) => earlier.kind !== 'put' || earlier.document.agentId !== agentId || earlier.document.record < record,
     );
   } else if (change.document.text === '') return;
   else {

@@ -13,9 +13,7 @@ const boundsIn = (documents: string): string => `SELECT
   (SELECT min(number) FROM ${documents} number < ${FIRST_FRESH}) AS filledLow,
   (SELECT max(number) FROM ${documents} number < ${FIRST_FRESH}) AS filledHigh`;
 const BOUNDS = boundsIn('documents WHERE');
-const BOUNDS_OF_SESSION = boundsIn(
-  'documents WHERE session = (SELECT number FROM sessions WHERE id = @sessionId) AND',
-);
+const BOUNDS_OF_SESSION = boundsIn('documents WHERE session = (SELECT number FROM sessions WHERE id = @sessionId) AND');
 
 export interface Window {
   low: number;

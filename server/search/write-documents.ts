@@ -61,12 +61,7 @@ function count({ run }: Connection, session: number, added: number): void {
 }
 
 /** Adds a document under an unused number; its text is that of `indexedText`. */
-export function addDocument(
-  connection: Connection,
-  number: number,
-  session: number,
-  document: IndexedDocument,
-): void {
+export function addDocument(connection: Connection, number: number, session: number, document: IndexedDocument): void {
   const { run } = connection;
   const { key, agentId, role, time, turn = null, step = null, record, text } = document;
   const comparable = normalized(text);
