@@ -14,6 +14,8 @@ import type { IndexSchema } from '#server/storage/derived-db.ts';
 export const searchSchema: IndexSchema = {
   /** Increases with each change of the tables, of the terms or of what is a document. */
   version: 2,
+  /** Of a page of the default size, a text of some hundred bytes often leaves a part unused. */
+  pageBytes: 8_192,
   sql: `
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
   INSERT INTO facts VALUES ('generation', lower(hex(randomblob(8)))), ('documents', '0');
