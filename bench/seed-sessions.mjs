@@ -14,7 +14,7 @@ import { recordTemplates } from './seeds/templates.mjs';
 import { writeSession } from './seeds/write-session.mjs';
 
 /** Increases with each change of what is written. */
-const VERSION = 1;
+const VERSION = 2;
 const PROJECTS = 40;
 /** The kinds of ten sessions of a project; a fork copies the `tool` session three before it. */
 const KINDS = ['talk', 'talk', 'talk', 'talk', 'talk', 'tool', 'tool', 'team', 'undone', 'fork'];

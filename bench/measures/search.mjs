@@ -1,5 +1,5 @@
 // Search in homes of many sessions: filling the index, queries, a fresh message, and what turns notice of it.
-import { statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'libsql';
@@ -123,7 +123,11 @@ async function measureFresh({ server, client, name, project, report }) {
 }
 
 function measureFile({ home, name, report }) {
-  const path = join(home, 'cache', 'search-v1.db');
+  const cache = join(home, 'cache');
+  const path = join(
+    cache,
+    readdirSync(cache).find((file) => /^search-v\d+\.db$/.test(file)),
+  );
   const database = new Database(path);
   const [{ bytes }] = database.prepare('SELECT sum(length(CAST(text AS BLOB))) AS bytes FROM texts').all();
   database.pragma('wal_checkpoint(TRUNCATE)');

@@ -8,7 +8,7 @@ import { nameType } from './record-types.ts';
 import type { Batch, JournalRecord } from './records.ts';
 
 const CHUNK_BYTES = 256 * 1024;
-/** Reserved at the start of a chunk's buffer, for the beginning of its first line. */
+/** Reserved at the start of a chunk's buffer, for the beginning of its first line; at most the size of a chunk. */
 const HEAD_BYTES = 64 * 1024;
 const LINE_FEED = 10;
 
@@ -22,12 +22,17 @@ export interface Line {
 
 /**
  * The complete lines between two byte offsets, grouped by read; blank lines are omitted. Text after the last line feed
- * is torn or still being written by another process, so it is no line.
+ * is torn or still being written by another process, so it is no line. A small chunk suits a reader of the first lines.
  */
-export async function* readLines(file: JournalReader, start: number, end = Infinity): AsyncGenerator<Line[]> {
+export async function* readLines(
+  file: JournalReader,
+  start: number,
+  end = Infinity,
+  chunkBytes = CHUNK_BYTES,
+): AsyncGenerator<Line[]> {
   let rest: Buffer = Buffer.alloc(0);
   let restOffset = start;
-  for await (const chunk of readAhead(file, start, end)) {
+  for await (const chunk of readAhead(file, start, end, Math.min(chunkBytes, end - start))) {
     const bytes = behind(rest, chunk);
     const lines: Line[] = [];
     let from = 0;
@@ -44,29 +49,32 @@ export async function* readLines(file: JournalReader, start: number, end = Infin
 
 /** Joins the incomplete line before a chunk with the chunk. */
 function behind(rest: Buffer, chunk: Chunk): Buffer {
-  const { buffer, length } = chunk;
-  if (rest.length > HEAD_BYTES) return Buffer.concat([rest, buffer.subarray(HEAD_BYTES, HEAD_BYTES + length)]);
-  rest.copy(buffer, HEAD_BYTES - rest.length);
-  return buffer.subarray(HEAD_BYTES - rest.length, HEAD_BYTES + length);
+  const { buffer, head, length } = chunk;
+  if (rest.length > head) return Buffer.concat([rest, buffer.subarray(head, head + length)]);
+  rest.copy(buffer, head - rest.length);
+  return buffer.subarray(head - rest.length, head + length);
 }
 
-/** The `length` bytes after the first `HEAD_BYTES` of a buffer. */
+/** The `length` bytes after the first `head` of a buffer. */
 interface Chunk {
   buffer: Buffer;
+  head: number;
   length: number;
 }
 
 /** Reads one chunk ahead. Buffers are reused: a chunk is valid until the one after the next is requested. */
-async function* readAhead(file: JournalReader, start: number, end: number): AsyncGenerator<Chunk> {
+async function* readAhead(file: JournalReader, start: number, end: number, chunkBytes: number): AsyncGenerator<Chunk> {
+  const head = Math.min(HEAD_BYTES, chunkBytes);
   let position = start;
   const buffers: Buffer[] = [];
   // Three buffers in turn: one being read into, the current one, and the previous one with the start of its first line.
   const read = async (turn: number): Promise<Chunk> => {
-    const buffer = (buffers[turn % 3] ??= Buffer.allocUnsafe(HEAD_BYTES + CHUNK_BYTES));
-    const wanted = Math.min(CHUNK_BYTES, end - position);
-    const length = wanted > 0 ? await file.read(buffer.subarray(HEAD_BYTES), wanted, position) : 0;
+    const wanted = Math.min(chunkBytes, end - position);
+    if (wanted <= 0) return { buffer: Buffer.alloc(0), head: 0, length: 0 };
+    const buffer = (buffers[turn % 3] ??= Buffer.allocUnsafe(head + chunkBytes));
+    const length = await file.read(buffer.subarray(head), wanted, position);
     position += length;
-    return { buffer, length };
+    return { buffer, head, length };
   };
   let turn = 0;
   let next = read(turn);
@@ -74,7 +82,7 @@ async function* readAhead(file: JournalReader, start: number, end: number): Asyn
     for (let chunk = await next; chunk.length > 0; chunk = await next) {
       turn += 1;
       // A short chunk is the end of the file, so nothing is read ahead.
-      const goesOn = chunk.length === CHUNK_BYTES;
+      const goesOn = chunk.length === chunkBytes;
       if (goesOn) {
         next = read(turn);
         // A caller that stops reading must not leave an unhandled rejection.

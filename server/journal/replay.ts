@@ -9,10 +9,12 @@ import { recordFrame, sendable, type StreamIdentity } from './record-frame.ts';
 
 /** Bytes read first when the last number is searched from the end of the file. */
 const TAIL_BYTES = 64 * 1024;
+/** Bytes read first to find the header. */
+const HEADER_BYTES = 1024;
 
 /** Reads the first line; undefined when the file has no complete one. Throws `internal.error` when it is no header. */
 export async function readHeader(file: JournalReader): Promise<{ header: JournalHeader; end: number } | undefined> {
-  for await (const [line] of readLines(file, 0)) {
+  for await (const [line] of readLines(file, 0, undefined, HEADER_BYTES)) {
     const header = line && parseHeader(line.text);
     if (!line || !header) throw new ServiceError('internal.error', "the session's journal is damaged at byte 0");
     return { header, end: line.end };

@@ -47,8 +47,10 @@ export interface FillDeps {
   /** File of the session index. */
   sessionIndex: string;
   sessionsDir: string;
-  /** Indexes a session; must not reject. */
+  /** Indexes a session, or does so at the next `flush`. */
   index(session: Hint): Promise<void>;
+  /** Called at the end of a portion. */
+  flush(): Promise<void>;
   /** Whether another session may be indexed. */
   goesOn(): boolean;
   /** Whether another portion may begin. */
@@ -59,7 +61,7 @@ export interface FillDeps {
 
 /** Runs one pass over the indexed sessions; resolves to whether it went through all sessions of the home. */
 export async function fillPass(deps: FillDeps): Promise<boolean> {
-  const { connection, sessionIndex, sessionsDir, index, goesOn, mayBeginPortion, portion = PORTION } = deps;
+  const { connection, sessionIndex, sessionsDir, index, flush, goesOn, mayBeginPortion, portion = PORTION } = deps;
   // Attaching would create it.
   if (!existsSync(sessionIndex)) return false;
   const { all, exec } = connection;
@@ -78,9 +80,11 @@ export async function fillPass(deps: FillDeps): Promise<boolean> {
         }
         for (const row of rows) {
           if (!isOutdated(row)) continue;
-          if (!goesOn()) return false;
+          if (!goesOn()) break;
           await paced(() => index({ ...row, folder: join(sessionsDir, row.workspaceId, row.id) }));
         }
+        await flush();
+        if (!goesOn()) return false;
         last = rows.length === portion ? rows.at(-1) : undefined;
       }
     }

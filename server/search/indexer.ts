@@ -1,21 +1,15 @@
 /** Keeps the search index up to date, one session at a time: those that changed first, then those that it lacks. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { errorCode } from '#server/errors/errno.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { Connection, IndexDb } from '#server/storage/derived-db.ts';
-import { FileLockError } from '#server/storage/file-locks.ts';
-import { isSqliteError } from '#server/storage/read-only-db.ts';
+import { createFillBatch } from './fill-batch.ts';
 import { fillPass } from './fill.ts';
-import { indexJournal } from './index-journal.ts';
+import { indexJournal, isTemporary } from './index-journal.ts';
 import type { Hint } from './messages.ts';
 import { noteFailure, setArchived } from './sessions.ts';
 
 /** After a pass that failed, or before the session index has all sessions. */
 const RETRY_AFTER_MS = 1_000;
-
-/** Whether the index cannot be written at the moment, or no more files can be opened: no fault of the journal. */
-const isTemporary = (error: unknown): boolean =>
-  isSqliteError(error) || error instanceof FileLockError || ['EMFILE', 'ENFILE'].includes(errorCode(error) ?? '');
 
 export interface Indexer {
   /** Queues sessions that changed; a later hint of a session replaces an earlier one. */
@@ -67,13 +61,21 @@ export function createIndexer(deps: IndexerDeps): Indexer {
     return filling && !closed;
   }
 
+  const goesOn = () => !closed;
+
   /** Fresh documents are numbered above all others, those of a fill below. */
-  async function index(hint: Hint, newest: boolean): Promise<void> {
-    try {
-      await indexJournal(connection, hint, hint.length, { newest, goesOn: async () => !closed });
+  const index = (hint: Hint, newest: boolean) =>
+    noting(hint, async () => {
+      await indexJournal(connection, hint, hint.length, { newest, goesOn: async () => goesOn() });
       if (!newest) noteFailure(connection, hint, hint.length);
       // For a session that had no row before; a later hint has been applied already.
       else setArchived(connection, hint.id, (hints.get(hint.id) ?? hint).archived);
+    });
+
+  /** Notes a failure of the session, so that it is tried again only when its journal changes. */
+  async function noting(hint: Hint, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
     } catch (error) {
       // The next pass finds the session again.
       if (isTemporary(error)) throw error;
@@ -110,6 +112,7 @@ export function createIndexer(deps: IndexerDeps): Indexer {
 
   async function pass(): Promise<void> {
     passDue = false;
+    const batch = createFillBatch({ connection, indexAlone: (session) => index(session, false), goesOn });
     const isComplete = await fillPass({
       connection,
       sessionIndex,
@@ -117,8 +120,9 @@ export function createIndexer(deps: IndexerDeps): Indexer {
       async index(session) {
         await takeHints();
         while (isSearching()) await delay(1);
-        await index(session, false);
+        await noting(session, () => batch.add(session));
       },
+      flush: batch.flush,
       goesOn: () => filling && !closed,
       mayBeginPortion: mayFill,
       portion,

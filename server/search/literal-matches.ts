@@ -5,7 +5,7 @@ import type { Budget } from './budget.ts';
 import { FILTERS, filterParameters } from './filters.ts';
 import { orderOf, type Match, type Place } from './order.ts';
 import type { Query } from './query.ts';
-import { quoted } from './tables.ts';
+import { quoted, withTerm } from './tables.ts';
 import { windowsOf } from './windows.ts';
 import { isUnspaced } from '#server/text/word-runs.ts';
 import { normalized } from './words.ts';
@@ -41,7 +41,7 @@ function selectionOf(text: string): Selection | undefined {
   const trigrams = trigramsOf(text);
   if (trigrams.length > 0) return { table: 'trigrams', match: trigrams.map(quoted).join(' AND ') };
   // Pairs of characters of scripts without spaces are terms.
-  return [...text].length === 2 && isUnspaced(text) ? { table: 'words', match: quoted(text) } : undefined;
+  return [...text].length === 2 && isUnspaced(text) ? { table: 'words', match: withTerm(text) } : undefined;
 }
 
 const candidateRow = z.object({ number: z.number(), time: z.number(), sessionId: z.string(), key: z.string() });

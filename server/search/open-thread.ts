@@ -5,7 +5,8 @@ import { createThread, type Thread } from '#server/threads/thread.ts';
 import { newCallState, stopCalls } from './call-guard.ts';
 import { reportSchema, type SearchWorkerData } from './messages.ts';
 
-const MEMORY_MB = 128;
+/** Results of queries are short-lived: by default V8 would reserve up to 48 MB for such objects before it frees them. */
+const MEMORY = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 6 };
 
 export interface SearchThreadEvents {
   /** The thread has ended, unless `close` ended it. */
@@ -29,7 +30,7 @@ export function openSearchThread({ options, events, log }: SearchThreadDeps): Th
     name: 'search',
     program: () => import('./search-program.ts?thread'),
     workerData: (): SearchWorkerData => ({ ...options, libsql: libsqlFile(), calls }),
-    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+    resourceLimits: MEMORY,
     onMessage(message) {
       const report = reportSchema.parse(message);
       if (report.kind === 'log') log[report.level](report.message);

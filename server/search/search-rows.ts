@@ -11,27 +11,57 @@ import { slashLine, withoutSkillBlocks } from '#server/journal/typed-prompts.ts'
 import type { ContextMessage } from '#schema/engine.ts';
 import { count } from '#schema/scalars.ts';
 
-const agentState = z.object({
+interface AgentState {
   /** Number of records so far. */
-  records: count,
+  records: number;
   /** Messages at which an undo may cut, since the last compaction. */
-  cuts: z.array(z.object({ index: count, at: count })),
+  cuts: { index: number; at: number }[];
   /** The newest turn, with the number of the record that started it. */
-  turn: z.object({ ordinal: count, at: count, isOpen: z.boolean() }).optional(),
+  turn?: { ordinal: number; at: number; isOpen: boolean } | undefined;
   /** Context index from which an undo removed messages, until its end is recorded. */
-  undoingFrom: count.optional(),
-});
-type AgentState = z.infer<typeof agentState>;
+  undoingFrom?: number | undefined;
+}
 
 /** Agents by id. */
 export type SearchFold = Map<string, AgentState>;
 
-const storedFold = z.array(z.tuple([z.string(), agentState]));
+/** An agent's state as it is stored: without names, because every session has one. */
+const storedAgent = z.tuple([
+  z.string(),
+  count,
+  z.array(z.tuple([count, count])),
+  z.tuple([count, count, z.boolean()]).nullable(),
+  count.nullable(),
+]);
+type StoredAgent = z.infer<typeof storedAgent>;
+const storedFold = z.array(storedAgent);
 
-export const foldText = (fold: SearchFold): string => JSON.stringify([...fold]);
+export function foldText(fold: SearchFold): string {
+  const agents = [...fold].map(([id, { records, cuts, turn, undoingFrom }]): StoredAgent => [
+    id,
+    records,
+    cuts.map(({ index, at }) => [index, at]),
+    turn ? [turn.ordinal, turn.at, turn.isOpen] : null,
+    undoingFrom ?? null,
+  ]);
+  return JSON.stringify(agents);
+}
 
 /** Throws if the text is not of a fold. */
-export const parseFold = (text: string): SearchFold => new Map(storedFold.parse(JSON.parse(text)));
+export function parseFold(text: string): SearchFold {
+  const agents = storedFold.parse(JSON.parse(text));
+  return new Map(
+    agents.map(([id, records, cuts, turn, undoingFrom]) => [
+      id,
+      {
+        records,
+        cuts: cuts.map(([index, at]) => ({ index, at })),
+        turn: turn ? { ordinal: turn[0], at: turn[1], isOpen: turn[2] } : undefined,
+        undoingFrom: undoingFrom ?? undefined,
+      },
+    ]),
+  );
+}
 
 export type DocumentRole = 'user' | 'assistant' | 'title';
 
@@ -54,16 +84,15 @@ export interface SearchDocument {
 }
 
 export type SearchChange =
-  | { kind: 'put'; document: SearchDocument }
-  | { kind: 'removeTitle' }
-  | { kind: 'removeFrom'; agentId: string; record: number };
+  { kind: 'put'; document: SearchDocument } | { kind: 'removeFrom'; agentId: string; record: number };
 
 const TITLE_KEY = 'title';
 
-const titleChange = (title: string, time: number): SearchChange =>
-  title.trim() === ''
-    ? { kind: 'removeTitle' }
-    : { kind: 'put', document: { key: TITLE_KEY, agentId: '', role: 'title', time, record: 0, text: [title] } };
+/** A title replaces the one before. */
+const titleChanges = (title: string, time: number): SearchChange[] => [
+  { kind: 'removeFrom', agentId: '', record: 0 },
+  { kind: 'put', document: { key: TITLE_KEY, agentId: '', role: 'title', time, record: 0, text: [title] } },
+];
 
 /** The text that the user typed: the line of a slash command, else the text of the message without its skills. */
 function typedText({ origin, content }: Stored<ContextMessage>): readonly Text[] {
@@ -123,9 +152,9 @@ export function applySearchRecord(fold: SearchFold, record: JournalRecord, time:
   const place = { number: agent.records, time };
   switch (record.type) {
     case 'event.session.created':
-      return [titleChange(record.session.title, time)];
+      return titleChanges(record.session.title, time);
     case 'session.meta.updated':
-      return record.title === undefined ? [] : [titleChange(record.title, time)];
+      return record.title === undefined ? [] : titleChanges(record.title, time);
     case 'turn.started':
       agent.turn = { ordinal: record.turnId, at: place.number, isOpen: true };
       return [];

@@ -25,6 +25,12 @@ export interface IndexedSession {
 }
 
 const sessionRow = z.object({ number: z.number(), epoch: z.string(), length: z.number(), fold: z.string() });
+const SESSION = 'SELECT number, epoch, length, fold FROM sessions WHERE id = @id';
+
+/** Returns the session's row; undefined for a session that is not indexed yet. */
+export function findSession({ all }: Connection, id: string): IndexedSession | undefined {
+  return z.array(sessionRow).parse(all(SESSION, { id }))[0];
+}
 
 /** Returns the session's row; creates it for a session that is not indexed yet. */
 export function readSession({ all, run }: Connection, source: JournalSource, epoch: string): IndexedSession {
@@ -34,9 +40,7 @@ export function readSession({ all, run }: Connection, source: JournalSource, epo
      VALUES (@id, @workspaceId, @archived, @epoch, 0, '[]', 0) ON CONFLICT (id) DO NOTHING`,
     { id, workspaceId, archived: Number(archived), epoch },
   );
-  const [row] = z
-    .tuple([sessionRow])
-    .parse(all('SELECT number, epoch, length, fold FROM sessions WHERE id = @id', { id }));
+  const [row] = z.tuple([sessionRow]).parse(all(SESSION, { id }));
   return row;
 }
 

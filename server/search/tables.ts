@@ -3,15 +3,19 @@ import type { IndexSchema } from '#server/storage/derived-db.ts';
 
 /**
  * Texts are stored once, in a table of their own, so that the rows that a query filters stay small. The two FTS tables
- * have no content: `words` has the terms that we make (`words.ts`), separated by spaces, in columns by their number of
- * occurrences; `trigrams` has the normalized text. Triggers count documents.
+ * have no content, and store only which documents have a token: the tokens of `words` are the terms that we make
+ * (`words.ts`) with a prefix for their number of occurrences, separated by spaces; `trigrams` has the normalized text.
+ * There are no triggers: before a statement that may change several tables FTS5 writes what it has collected, which
+ * would make each document of a transaction a segment.
  *
  * `length` is how many bytes of a session's journal are indexed, `fold` the state of the projection at that place;
  * `failed_length` is the length of a journal that could not be read, which is tried again when it changes.
  */
 export const searchSchema: IndexSchema = {
   /** Increases with each change of the tables, of the terms or of what is a document. */
-  version: 1,
+  version: 2,
+  /** Of a page of the default size, a text of some hundred bytes often leaves a part unused. */
+  pageBytes: 8_192,
   sql: `
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
   INSERT INTO facts VALUES ('generation', lower(hex(randomblob(8)))), ('documents', '0');
@@ -41,26 +45,25 @@ export const searchSchema: IndexSchema = {
   CREATE INDEX documents_of ON documents (session, agent, record);
   CREATE TABLE texts (number INTEGER PRIMARY KEY, text TEXT NOT NULL);
   CREATE VIRTUAL TABLE words
-    USING fts5(once, few, many, content='', contentless_delete=1, detail=column, tokenize='ascii');
+    USING fts5(terms, content='', contentless_delete=1, detail=none, tokenize="ascii tokenchars '.'");
   CREATE VIRTUAL TABLE trigrams
     USING fts5(text, content='', contentless_delete=1, detail=none, tokenize='trigram case_sensitive 1');
-  CREATE TRIGGER document_added AFTER INSERT ON documents BEGIN
-    UPDATE facts SET value = value + 1 WHERE name = 'documents';
-    UPDATE sessions SET documents = documents + 1 WHERE number = new.session;
-  END;
-  CREATE TRIGGER document_removed AFTER DELETE ON documents BEGIN
-    UPDATE facts SET value = value - 1 WHERE name = 'documents';
-    UPDATE sessions SET documents = documents - 1 WHERE number = old.session;
-  END;
 `,
 };
 
-/** Columns of `words` with the weight of a term that they have: for one occurrence, two or three, four and more. */
-export const FREQUENCY_COLUMNS = [
-  { column: 'once', weight: 1 },
-  { column: 'few', weight: 2 },
-  { column: 'many', weight: 5 },
-] as const;
+/** The lowest number of documents that are indexed when they are recorded; those that a fill adds have lower ones. */
+export const FIRST_FRESH = 2 ** 27;
 
 /** A term or trigram as an FTS string, which has no syntax inside its quotes. */
 export const quoted = (term: string): string => `"${term.replaceAll('"', '""')}"`;
+
+/** Prefixes of the tokens of `words`, with the least occurrences of their terms, and the weight of such a term. */
+export const FREQUENCIES = [
+  { prefix: '4.', least: 4, weight: 5 },
+  { prefix: '2.', least: 2, weight: 2 },
+  { prefix: '', least: 1, weight: 1 },
+] as const;
+
+/** The FTS expression that matches documents with a term, which have exactly one of its tokens. */
+export const withTerm = (term: string): string =>
+  `(${FREQUENCIES.map(({ prefix }) => quoted(prefix + term)).join(' OR ')})`;

@@ -5,7 +5,7 @@ import type { Budget } from './budget.ts';
 import { FILTERS, filterParameters } from './filters.ts';
 import type { Query } from './query.ts';
 import type { Match, Place } from './order.ts';
-import { FREQUENCY_COLUMNS, quoted } from './tables.ts';
+import { FREQUENCIES, quoted, withTerm } from './tables.ts';
 import { windowsOf, type Window } from './windows.ts';
 
 /** Numbers of documents on which scores depend: in the index, and with each term. */
@@ -35,7 +35,7 @@ export async function frequenciesOf(
     // Counting is cheap, so that windows always grow.
     for (let next = windows.next(); !next.done && (await budget.mayRead()); next = windows.next(true)) {
       const sql = 'SELECT count(*) AS count FROM words WHERE words MATCH @match AND rowid BETWEEN @low AND @high';
-      const [{ count }] = countRow.parse(all(sql, { match: quoted(term), ...next.value }));
+      const [{ count }] = countRow.parse(all(sql, { match: withTerm(term), ...next.value }));
       counted += count;
     }
     counts.push(counted);
@@ -52,8 +52,8 @@ function expressionsOf({ terms, op }: Query, { documents, counts }: Frequencies)
     const df = Math.max(1, counts[index] ?? 0);
     const rarity = Math.log(1 + Math.max(documents, df) / df);
     const others = op === 'AND' ? terms.filter((other) => other !== term) : [];
-    return FREQUENCY_COLUMNS.map(({ column, weight }) => ({
-      match: [`{${column}} : ${quoted(term)}`, ...others.map(quoted)].join(' AND '),
+    return FREQUENCIES.map(({ prefix, weight }) => ({
+      match: [quoted(prefix + term), ...others.map(withTerm)].join(' AND '),
       weight: Math.round(weight * rarity * SCALE),
     }));
   });
@@ -87,7 +87,7 @@ const rowSchema = z.object({
 });
 const rowsSchema = z.array(rowSchema);
 
-/** A document has a term in one column, so that only several terms have to be summed. */
+/** A document has one token of a term, so that only several terms have to be summed. */
 const SINGLE = { weight: 'e.weight', postings: '1', group: '' };
 const SUMMED = { weight: 'sum(e.weight)', postings: 'count(*)', group: 'GROUP BY words.rowid' };
 

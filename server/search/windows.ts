@@ -1,13 +1,19 @@
 /** Windows of document numbers, from the most recent documents to the oldest. */
 import { z } from 'zod';
 import type { Connection } from '#server/storage/derived-db.ts';
+import { FIRST_FRESH } from './tables.ts';
 
-const boundsRow = z.tuple([z.object({ low: z.number().nullable(), high: z.number().nullable() })]);
+const bound = z.number().nullable();
+const boundsRow = z.tuple([z.object({ low: bound, high: bound, filledLow: bound, filledHigh: bound })]);
 
-/** One value each, so that SQLite reads the two ends only. */
-const BOUNDS = 'SELECT (SELECT min(number) FROM documents) AS low, (SELECT max(number) FROM documents) AS high';
-const BOUNDS_OF_SESSION = `SELECT min(number) AS low, max(number) AS high FROM documents
-  WHERE session = (SELECT number FROM sessions WHERE id = @sessionId)`;
+/** One value each, so that SQLite reads the ends only. */
+const boundsIn = (documents: string): string => `SELECT
+  (SELECT min(number) FROM ${documents} number >= ${FIRST_FRESH}) AS low,
+  (SELECT max(number) FROM ${documents} number >= ${FIRST_FRESH}) AS high,
+  (SELECT min(number) FROM ${documents} number < ${FIRST_FRESH}) AS filledLow,
+  (SELECT max(number) FROM ${documents} number < ${FIRST_FRESH}) AS filledHigh`;
+const BOUNDS = boundsIn('documents WHERE');
+const BOUNDS_OF_SESSION = boundsIn('documents WHERE session = (SELECT number FROM sessions WHERE id = @sessionId) AND');
 
 export interface Window {
   low: number;
@@ -16,17 +22,26 @@ export interface Window {
 
 /**
  * Yields windows over the documents of a session, or over all; each is twice as large as the one before if the caller
- * answers that it found little.
+ * answers that it found little. Fresh documents, and all of one session, are the more recent the higher their number is;
+ * of those that a fill added the first ones are the most recent.
  */
 export function* windowsOf(
   { all }: Connection,
   sessionId: string | undefined,
   firstSize: number,
 ): Generator<Window, void, boolean> {
-  const [{ low, high }] = boundsRow.parse(
+  const [{ low, high, filledLow, filledHigh }] = boundsRow.parse(
     sessionId === undefined ? all(BOUNDS) : all(BOUNDS_OF_SESSION, { sessionId }),
   );
-  if (low === null || high === null) return;
+  let size = firstSize;
+  if (low !== null && high !== null) size = yield* downward({ low, high }, size);
+  if (filledLow === null || filledHigh === null) return;
+  const filled = { low: filledLow, high: filledHigh };
+  yield* sessionId === undefined ? upward(filled, size) : downward(filled, size);
+}
+
+/** Returns the size of the next window. */
+function* downward({ low, high }: Window, firstSize: number): Generator<Window, number, boolean> {
   let size = firstSize;
   for (let top = high; top >= low;) {
     const bottom = Math.max(low, top - size + 1);
@@ -34,4 +49,16 @@ export function* windowsOf(
     top = bottom - 1;
     if (foundLittle) size *= 2;
   }
+  return size;
+}
+
+function* upward({ low, high }: Window, firstSize: number): Generator<Window, number, boolean> {
+  let size = firstSize;
+  for (let bottom = low; bottom <= high;) {
+    const top = Math.min(high, bottom + size - 1);
+    const foundLittle = yield { low: bottom, high: top };
+    bottom = top + 1;
+    if (foundLittle) size *= 2;
+  }
+  return size;
 }

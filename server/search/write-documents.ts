@@ -2,12 +2,11 @@
 import { z } from 'zod';
 import type { Connection } from '#server/storage/derived-db.ts';
 import type { DocumentRole } from './search-rows.ts';
+import { FIRST_FRESH, FREQUENCIES } from './tables.ts';
 import { normalized, storable, termsOf } from './words.ts';
 
 /** UTF-16 units of a text that are indexed. */
 const INDEXED_UNITS = 20_000;
-/** The number of the first document; there is room for older ones below it. */
-const FIRST_NUMBER = 2 ** 40;
 
 /** A document whose text is read. */
 export interface IndexedDocument {
@@ -32,29 +31,38 @@ export function indexedText(text: string): string {
   return trimmed.slice(0, last >= 0xd8_00 && last <= 0xdb_ff ? INDEXED_UNITS - 1 : INDEXED_UNITS);
 }
 
-/** The columns of `words`: terms with one occurrence, with two or three, with four and more. */
-function termColumns(terms: readonly string[]): { once: string; few: string; many: string } {
+/** The text of `words`: one token of each term. */
+function tokensOf(terms: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
-  const columns = { once: [] as string[], few: [] as string[], many: [] as string[] };
-  for (const [term, count] of counts) columns[count === 1 ? 'once' : count < 4 ? 'few' : 'many'].push(term);
-  return { once: columns.once.join(' '), few: columns.few.join(' '), many: columns.many.join(' ') };
+  let tokens = '';
+  for (const [term, count] of counts) {
+    const { prefix = '' } = FREQUENCIES.find(({ least }) => count >= least) ?? {};
+    tokens += `${prefix}${term} `;
+  }
+  return tokens;
 }
 
 /**
- * Returns the number of the first of `count` new documents. Numbers follow recency, because queries read from the
- * highest number down: `newest` documents are numbered above all others, those of a first fill below them.
+ * Returns the number of the next document. Both kinds are appended, because pages of a table that grows at its end are
+ * full: `newest` documents from `FIRST_FRESH` on, those of a fill, which begins with the most recent ones, below it.
  */
-export function firstNumber({ all }: Connection, count: number, newest: boolean): number {
-  const sql = newest
-    ? 'SELECT max(number) + 1 AS number FROM documents'
-    : `SELECT min(number) - ${count} AS number FROM documents`;
-  const [{ number }] = numberRow.parse(all(sql));
-  return number ?? FIRST_NUMBER;
+export function nextNumber({ all }: Connection, newest: boolean): number {
+  const [first, end] = newest ? [FIRST_FRESH, Number.MAX_SAFE_INTEGER] : [1, FIRST_FRESH];
+  const sql = 'SELECT max(number) + 1 AS number FROM documents WHERE number >= @first AND number < @end';
+  const [{ number }] = numberRow.parse(all(sql, { first, end }));
+  return number ?? first;
+}
+
+/** Changes the numbers of documents, of the index and of a session. */
+function count({ run }: Connection, session: number, added: number): void {
+  run(`UPDATE facts SET value = value + @added WHERE name = 'documents'`, { added });
+  run('UPDATE sessions SET documents = documents + @added WHERE number = @session', { session, added });
 }
 
 /** Adds a document under an unused number; its text is that of `indexedText`. */
-export function addDocument({ run }: Connection, number: number, session: number, document: IndexedDocument): void {
+export function addDocument(connection: Connection, number: number, session: number, document: IndexedDocument): void {
+  const { run } = connection;
   const { key, agentId, role, time, turn = null, step = null, record, text } = document;
   const comparable = normalized(text);
   const terms = termsOf(comparable);
@@ -71,14 +79,14 @@ export function addDocument({ run }: Connection, number: number, session: number
     terms: terms.length,
   });
   run('INSERT INTO texts VALUES (@number, @text)', { number, text });
-  run('INSERT INTO words (rowid, once, few, many) VALUES (@number, @once, @few, @many)', {
-    number,
-    ...termColumns(terms),
-  });
+  run('INSERT INTO words (rowid, terms) VALUES (@number, @tokens)', { number, tokens: tokensOf(terms) });
   run('INSERT INTO trigrams (rowid, text) VALUES (@number, @comparable)', { number, comparable });
+  count(connection, session, 1);
 }
 
-function removeNumbers({ run }: Connection, rows: unknown[]): void {
+function removeNumbers(connection: Connection, session: number, rows: unknown[]): void {
+  const { run } = connection;
+  if (rows.length > 0) count(connection, session, -rows.length);
   for (const { number } of numberRows.parse(rows)) {
     run('DELETE FROM words WHERE rowid = @number', { number });
     run('DELETE FROM trigrams WHERE rowid = @number', { number });
@@ -90,13 +98,13 @@ function removeNumbers({ run }: Connection, rows: unknown[]): void {
 /** Removes the documents of an agent that were recorded at or after a number. */
 export function removeFrom(connection: Connection, session: number, agent: string, record: number): void {
   const sql = 'SELECT number FROM documents WHERE session = @session AND agent = @agent AND record >= @record';
-  removeNumbers(connection, connection.all(sql, { session, agent, record }));
+  removeNumbers(connection, session, connection.all(sql, { session, agent, record }));
 }
 
 /** Removes at most `limit` documents of a session; returns whether some are left. */
 export function removeSome(connection: Connection, session: number, limit: number): boolean {
   const sql = 'SELECT number FROM documents WHERE session = @session LIMIT @limit';
   const rows = connection.all(sql, { session, limit });
-  removeNumbers(connection, rows);
+  removeNumbers(connection, session, rows);
   return rows.length === limit;
 }

@@ -26,6 +26,8 @@ const LOG_BYTES = 4 * 1024 * 1024;
 /** The tables; each version has a separate file, so that servers of different versions do not interfere. */
 export interface IndexSchema {
   version: number;
+  /** Bytes of a page of a new file; default: SQLite's. */
+  pageBytes?: number;
   sql: string;
 }
 
@@ -149,6 +151,7 @@ export function createDerivedDb(options: DerivedDbOptions): IndexDb {
     const database = new (loadSqlite())(path);
     try {
       database.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+      if (schema.pageBytes !== undefined) database.pragma(`page_size = ${schema.pageBytes}`);
       database.pragma('journal_mode = WAL');
       database.pragma('synchronous = NORMAL');
       database.pragma(`journal_size_limit = ${LOG_BYTES}`);

@@ -310,7 +310,7 @@ describe('the index', () => {
   });
 
   it('of an older version is removed after a start', async () => {
-    const old = join(world.server.home, 'cache', 'search-v0.db');
+    const old = join(world.server.home, 'cache', 'search-v1.db');
     await world.restart(() => writeFile(old, ''));
     await eventually(() => expect(existsSync(old)).toBe(false));
     expect(existsSync(searchFile(world.server.home))).toBe(true);

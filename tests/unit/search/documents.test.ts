@@ -70,8 +70,10 @@ describe('a message of the user', () => {
     expect(texts(documents).toSorted()).toEqual(['/deploy now', '/review', '/review src/a.ts']);
   });
 
+  const bundled = (skillName: string) => ({ activationId: `of ${skillName}`, skillName });
+
   it('is what was typed after the texts of its skills', async () => {
-    const origin: Origin = { kind: 'user', skillActivations: [{ skillName: 'a' }, { skillName: 'b' }] };
+    const origin: Origin = { kind: 'user', skillActivations: [bundled('a'), bundled('b')] };
     const documents = await documentsFrom([said([text('Skill a'), text('Skill b'), text('Go'), text(' on')], origin)]);
     expect(texts(documents)).toEqual(['Go on']);
   });
