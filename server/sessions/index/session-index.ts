@@ -222,6 +222,7 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
       clearTimeout(timer);
       // The caller that started the pass receives its failure.
       await pass?.catch(() => undefined);
+      await db.checkpointed();
       db.close();
     },
   };
