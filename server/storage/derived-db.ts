@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type Database from 'libsql';
 import { z } from 'zod';
+import { yieldToLoop } from '#server/async/yield.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { errorCode } from '#server/errors/errno.ts';
 import { createCheckpoints, LARGEST_LOG_BYTES, WRITER_CHECKPOINT_PAGES, type Checkpoints } from './checkpoints.ts';
@@ -52,6 +53,11 @@ export interface IndexDb {
   run<T>(use: (connection: Connection) => T): T;
   /** True if the file can only be read. */
   readOnly(): boolean;
+  /**
+   * Loads the library, in a turn of the event loop of its own: with the opening that follows, it takes tens of
+   * milliseconds.
+   */
+  load(): Promise<void>;
   /** True if the sessions of the folders have been read into this file. */
   filled(): boolean;
   markFilled(): void;
@@ -267,6 +273,10 @@ export function createDerivedDb(options: DerivedDbOptions): IndexDb {
 
   return {
     run,
+    async load() {
+      guard(loadSqlite);
+      await yieldToLoop();
+    },
     readOnly: () => run(() => opened?.readOnly === true),
     filled: () => run(({ all }) => all(`SELECT value FROM facts WHERE name = 'filled'`).length > 0),
     markFilled: () => void run((db) => db.run(`INSERT OR REPLACE INTO facts VALUES ('filled', '1')`)),

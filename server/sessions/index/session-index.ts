@@ -107,6 +107,7 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
   }
 
   async function repairOnce(): Promise<boolean> {
+    await db.load();
     await db.refresh();
     writes.writeAgain();
     let filled = db.filled();
