@@ -25,6 +25,7 @@ function imageFiles(): string[] {
 export function nativeFiles(): string[] {
   const names = [
     'libsql',
+    'libsql/promise',
     `@vscode/ripgrep-${platform}/bin/${process.platform === 'win32' ? 'rg.exe' : 'rg'}`,
     ...ptyFiles.map((file) => `@lydell/node-pty-${platform}/${file}`),
   ];

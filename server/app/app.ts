@@ -1,6 +1,7 @@
 /** The composition root: builds every service once, layer by layer. The only file that knows all of them. */
 import { createAgentDefaults } from '#server/agent/binding/defaults.ts';
 import type { UseSession } from '#server/agent/contract/feature.ts';
+import { createCoalescer } from '#server/async/coalesce.ts';
 import { lazy } from '#server/async/lazy.ts';
 import type { Guard } from '#server/auth/guard.ts';
 import { isLoopbackBind } from '#server/auth/hosts.ts';
@@ -216,6 +217,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     log,
   });
   const terminals = createTerminals({ runtime, loadPty, log });
+  const trustReads = createCoalescer<unknown>();
   const sessions = createSessions({
     home: options.home,
     root: sessionsDir(options.home),
@@ -231,9 +233,10 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     resources: [{ holds: (id) => bus.followers(id) > 0 }, watches, terminals],
     lookAtTrust(root) {
       // Only compared with the previous read, to detect changes; decisions read the trust again.
-      void Promise.all([trust.trusted(root), projects.rootOf(root).then(trust.trusted)]).catch((error: unknown) =>
-        log.warn('the trust of a directory cannot be looked at', { root, err: error }),
-      );
+      const look = () => Promise.all([trust.trusted(root), projects.rootOf(root).then(trust.trusted)]);
+      void trustReads
+        .run(root, look)
+        .catch((error: unknown) => log.warn('the trust of a directory cannot be looked at', { root, err: error }));
     },
     flushEvents: bus.flush,
     gitFacts: git.facts,

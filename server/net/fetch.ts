@@ -4,6 +4,7 @@
  */
 import type { EnvHttpProxyAgent } from 'undici';
 import { dispatcherOptions, type Timeouts } from './dispatcher.ts';
+import { loadUndici } from './load-undici.ts';
 import { send, toResponse, type Answer, type AnswerBody, type SentRequest } from './send.ts';
 
 export const DEFAULT_TIMEOUTS: Timeouts = { connectMs: 30_000, firstByteMs: 300_000, idleMs: 120_000 };
@@ -57,7 +58,7 @@ export function createTransport(timeouts: Timeouts = DEFAULT_TIMEOUTS): Transpor
   let opened: Promise<{ undici: typeof import('undici'); dispatcher: EnvHttpProxyAgent }> | undefined;
 
   async function openOnce() {
-    const undici = await import('undici');
+    const undici = await loadUndici();
     return { undici, dispatcher: new undici.EnvHttpProxyAgent(dispatcherOptions(timeouts)) };
   }
 

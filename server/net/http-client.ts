@@ -4,6 +4,7 @@
  */
 import type { EnvHttpProxyAgent } from 'undici';
 import { dispatcherOptions, type Timeouts } from './dispatcher.ts';
+import { loadUndici } from './load-undici.ts';
 
 const TIMEOUTS: Timeouts = { connectMs: 30_000, firstByteMs: 0, idleMs: 0 };
 
@@ -26,7 +27,7 @@ export function createHttpClient(
   let opened: ReturnType<typeof openOnce> | undefined;
 
   async function openOnce() {
-    const [undici, { send, toResponse }] = await Promise.all([import('undici'), import('./send.ts')]);
+    const [undici, { send, toResponse }] = await Promise.all([loadUndici(), import('./send.ts')]);
     return { undici, send, toResponse, dispatcher: openDispatcher(undici, TIMEOUTS) };
   }
 

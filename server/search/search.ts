@@ -4,6 +4,7 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { z } from 'zod';
 import { systemClock as clock } from '#server/clock.ts';
 import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
 import type { EventFrame } from '#server/events/frame.ts';
@@ -37,6 +38,12 @@ const CHANGING: ReadonlySet<string> = new Set([
   'turn.step.interrupted',
   'turn.ended',
 ]);
+
+const createdPayload = z.object({ session: z.object({ title: z.literal(''), last_prompt: z.undefined().optional() }) });
+
+/** Whether a session was created without a text: a pass adds its row, so that creating many takes no time of the thread. */
+const isEmptySession = ({ type, payload }: EventFrame) =>
+  type === 'event.session.created' && createdPayload.safeParse(payload).success;
 
 /** Until the thread runs again. */
 const nothingFound: SearchAnswer = { found: [], hasMore: false, state: 'building', indexedSessions: 0, documents: 0 };
@@ -223,8 +230,8 @@ export function createSearch(deps: SearchDeps): Search {
       return replyOf(await answer(job, signal), isLive);
     },
     changed,
-    receive({ type, sessionId, volatile }) {
-      if (!volatile && CHANGING.has(type)) changed(sessionId);
+    receive(frame) {
+      if (!frame.volatile && CHANGING.has(frame.type) && !isEmptySession(frame)) changed(frame.sessionId);
     },
     startBackground() {
       cancelStart = clock.setTimeout(() => void start(), times.startAfterMs);

@@ -9,8 +9,10 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type Database from 'libsql';
 import { z } from 'zod';
+import { yieldToLoop } from '#server/async/yield.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { errorCode } from '#server/errors/errno.ts';
+import { createCheckpoints, LARGEST_LOG_BYTES, WRITER_CHECKPOINT_PAGES, type Checkpoints } from './checkpoints.ts';
 import { FileLockError, openFileLocks, type FileLocks } from './file-locks.ts';
 import { locksWork } from './lock-probe.ts';
 import { isUnwritable, openReadOnly } from './read-only-db.ts';
@@ -53,6 +55,11 @@ export interface IndexDb {
   run<T>(use: (connection: Connection) => T): T;
   /** True if the file can only be read. */
   readOnly(): boolean;
+  /**
+   * Loads the library, in a turn of the event loop of its own: with the opening that follows, it takes tens of
+   * milliseconds.
+   */
+  load(): Promise<void>;
   /** True if the sessions of the folders have been read into this file. */
   filled(): boolean;
   markFilled(): void;
@@ -63,6 +70,8 @@ export interface IndexDb {
    * current one. Resolves to whether it closed a file.
    */
   refresh(): Promise<boolean>;
+  /** Resolves when no checkpoint runs in the background. */
+  checkpointed(): Promise<void>;
   /** Closes permanently; later calls of `run` throw. */
   close(): void;
 }
@@ -72,8 +81,8 @@ const isDamage = (error: unknown) => DAMAGED.some((code) => errorCode(error)?.st
 
 const schemaRows = z.tuple([z.object({ user_version: z.number() })]);
 
-/** Returns the connection of an open database. */
-export function connect(database: Database.Database): Connection {
+/** Returns the connection of an open database. `onChanged` receives the numbers of changed rows. */
+export function connect(database: Database.Database, onChanged?: (rows: number) => void): Connection {
   // Prepared statements by text; all texts are constants, so the map stays small.
   const statements = new Map<string, Database.Statement<[SqlParameters]>>();
   const prepared = (sql: string) => {
@@ -83,7 +92,11 @@ export function connect(database: Database.Database): Connection {
     statements.set(sql, statement);
     return statement;
   };
-  const changes = (sql: string, binding: SqlParameters) => prepared(sql).run(binding).changes;
+  function changes(sql: string, binding: SqlParameters): number {
+    const { changes: rows } = prepared(sql).run(binding);
+    onChanged?.(rows);
+    return rows;
+  }
   return {
     all: (sql, binding = {}) => prepared(sql).all(binding),
     run(sql, binding = {}) {
@@ -118,12 +131,15 @@ export interface DerivedDbOptions {
   libsql: () => string;
   /** Runs each call into the library; default: directly. */
   guard?: <T>(call: () => T) => T;
+  /** Whether checkpoints run in the background; by default, a write that makes the log long runs one. */
+  backgroundCheckpoints?: boolean;
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
 interface Opened {
   database: Database.Database;
   connection: Connection;
+  checkpoints: Checkpoints | undefined;
   inode: number;
   readOnly: boolean;
 }
@@ -133,7 +149,7 @@ const noLocks: FileLocks = { check: () => undefined, close: () => undefined };
 
 /** Creates the database without opening a file. */
 export function createDerivedDb(options: DerivedDbOptions): IndexDb {
-  const { path, name, schema, libsql, guard = (call) => call(), log } = options;
+  const { path, name, schema, libsql, guard = (call) => call(), backgroundCheckpoints = false, log } = options;
   function loadSqlite(): typeof Database {
     const file = libsql();
     return createRequire(file)(file);
@@ -154,7 +170,8 @@ export function createDerivedDb(options: DerivedDbOptions): IndexDb {
       if (schema.pageBytes !== undefined) database.pragma(`page_size = ${schema.pageBytes}`);
       database.pragma('journal_mode = WAL');
       database.pragma('synchronous = NORMAL');
-      database.pragma(`journal_size_limit = ${LOG_BYTES}`);
+      database.pragma(`journal_size_limit = ${backgroundCheckpoints ? LARGEST_LOG_BYTES : LOG_BYTES}`);
+      if (backgroundCheckpoints) database.pragma(`wal_autocheckpoint = ${WRITER_CHECKPOINT_PAGES}`);
       createTables(database, schema);
       return database;
     } catch (error) {
@@ -202,10 +219,14 @@ export function createDerivedDb(options: DerivedDbOptions): IndexDb {
       database = openToRead(error);
       readOnly = true;
     }
-    return { database, connection: connect(database), inode: statSync(path).ino, readOnly };
+    const checkpoints =
+      backgroundCheckpoints && !readOnly ? createCheckpoints({ path, name, libsql: libsql(), log }) : undefined;
+    const connection = connect(database, checkpoints?.changed);
+    return { database, connection, checkpoints, inode: statSync(path).ino, readOnly };
   }
 
   function release(): void {
+    opened?.checkpoints?.close();
     opened?.database.close();
     opened = undefined;
     locks?.close();
@@ -255,6 +276,10 @@ export function createDerivedDb(options: DerivedDbOptions): IndexDb {
 
   return {
     run,
+    async load() {
+      guard(loadSqlite);
+      await yieldToLoop();
+    },
     readOnly: () => run(() => opened?.readOnly === true),
     filled: () => run(({ all }) => all(`SELECT value FROM facts WHERE name = 'filled'`).length > 0),
     markFilled: () => void run((db) => db.run(`INSERT OR REPLACE INTO facts VALUES ('filled', '1')`)),
@@ -268,6 +293,9 @@ export function createDerivedDb(options: DerivedDbOptions): IndexDb {
       if (opened?.inode !== inode || (present?.ino === inode && !opened.readOnly)) return false;
       guard(release);
       return true;
+    },
+    async checkpointed() {
+      await opened?.checkpoints?.settled();
     },
     onRemade: (listener) => void remadeListeners.push(listener),
     close() {

@@ -23,6 +23,13 @@ export interface SessionIndexDb extends IndexDb {
 
 /** Creates the index without opening a file. */
 export const createIndexDb = ({ home, schema, log }: IndexDbOptions): SessionIndexDb => ({
-  ...createDerivedDb({ path: indexPath(home, schema), name: 'the session index', schema, libsql: libsqlFile, log }),
+  ...createDerivedDb({
+    path: indexPath(home, schema),
+    name: 'the session index',
+    schema,
+    libsql: libsqlFile,
+    backgroundCheckpoints: true,
+    log,
+  }),
   earlierPath: indexPath(home, { version: schema.version - 1 }),
 });

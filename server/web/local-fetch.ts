@@ -3,6 +3,7 @@
  * may reach what only this machine can reach. Cookies and credentials are never sent.
  */
 import { STATUS_CODES } from 'node:http';
+import { loadUndici } from '#server/net/load-undici.ts';
 import type { Network } from '#server/net/network.ts';
 import { pinnedDispatcher } from '#server/net/pinned-dispatcher.ts';
 import { BodyTooLarge, readBounded } from '#server/net/read-bounded.ts';
@@ -46,7 +47,7 @@ export async function fetchFromHere(start: URL, deps: LocalFetchDeps): Promise<F
 /** Returns the body, or the target of a redirect. No connection to a foreign host outlives its request. */
 async function fetchOnce(url: URL, deps: LocalFetchDeps): Promise<FetchedBody | URL> {
   const { signal, userAgent } = deps;
-  const undici = await import('undici');
+  const undici = await loadUndici();
   const dispatcher = pinnedDispatcher(undici, await publicAddresses(url, deps.network, signal), TIMEOUTS);
   try {
     const headers = { 'user-agent': userAgent, accept: ACCEPT };

@@ -43,6 +43,7 @@ export interface RepairPass {
 
 const knownRows = z.array(
   z.object({
+    rowNumber: z.number(),
     id: z.string(),
     workspaceId: z.string(),
     revision: z.number(),
@@ -52,14 +53,15 @@ const knownRows = z.array(
 );
 type Known = z.infer<typeof knownRows>[number];
 
-const KNOWN = `SELECT id, workspace_id AS workspaceId, revision, state_mtime AS mtime, state_size AS size
-  FROM sessions WHERE id > @after ORDER BY id LIMIT ${ROWS_AT_ONCE}`;
+/** In the order of the table: in that of ids, each row is on another page, which may have to be read from the disk. */
+const KNOWN = `SELECT rowid AS rowNumber, id, workspace_id AS workspaceId, revision, state_mtime AS mtime,
+  state_size AS size FROM sessions WHERE rowid > @after ORDER BY rowid LIMIT ${ROWS_AT_ONCE}`;
 
-const rowsAfter = ({ db }: RepairPass, after: string): Known[] =>
+const rowsAfter = ({ db }: RepairPass, after: number): Known[] =>
   knownRows.parse(db.run(({ all }) => all(KNOWN, { after })));
 
 async function isEmpty(pass: RepairPass): Promise<boolean> {
-  if (rowsAfter(pass, '').length > 0) return false;
+  if (rowsAfter(pass, 0).length > 0) return false;
   try {
     return (await readdir(pass.sessionsDir)).length === 0;
   } catch (error) {
@@ -90,14 +92,14 @@ export async function repairPass(pass: RepairPass): Promise<boolean> {
 
 /** Reads the folders of rows that differ, and removes rows without a folder. */
 async function repairRows(pass: RepairPass, thread: ComparisonThread): Promise<void> {
-  let known = rowsAfter(pass, '');
+  let known = rowsAfter(pass, 0);
   for (let last = known.at(-1); last && !pass.stopped(); last = known.at(-1)) {
     const { changed, removed } = await thread.compare(known);
     const rowsOf = (indexes: readonly number[]) => indexes.flatMap((index) => known[index] ?? []);
     await readFolders(pass, rowsOf(changed));
     removeRows(pass, rowsOf(removed));
     await yieldToLoop();
-    known = rowsAfter(pass, last.id);
+    known = rowsAfter(pass, last.rowNumber);
   }
 }
 

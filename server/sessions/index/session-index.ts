@@ -107,6 +107,7 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
   }
 
   async function repairOnce(): Promise<boolean> {
+    await db.load();
     await db.refresh();
     writes.writeAgain();
     let filled = db.filled();
@@ -222,6 +223,7 @@ export function createSessionIndex(deps: SessionIndexDeps): SessionIndex {
       clearTimeout(timer);
       // The caller that started the pass receives its failure.
       await pass?.catch(() => undefined);
+      await db.checkpointed();
       db.close();
     },
   };

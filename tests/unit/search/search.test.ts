@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { searchRequestSchema } from '#schema/rest/search.ts';
 import { createLogger } from '#server/logging/log.ts';
+import { noticeSchema } from '#server/search/messages.ts';
 import { createSearch, searchTimes } from '#server/search/search.ts';
+import type { SessionHeader } from '#server/sessions/index/session-header.ts';
 import { createThread } from '#server/threads/thread.ts';
 import { eventually } from '#support/patience.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
@@ -51,6 +53,55 @@ it('starts a thread that ran out of memory again, and answers', async () => {
     expect(reply.index_state).not.toHaveProperty('degraded');
   }
   expect(threads()).toBe(2);
+});
+
+const header: SessionHeader = {
+  id: 'a',
+  workspaceId: 'w',
+  cwd: '/project',
+  title: '',
+  createdAt: 1,
+  updatedAt: 1,
+  archived: false,
+  custom: {},
+  open: false,
+  settled: true,
+  wakes: [],
+};
+
+it('sends no hint for a new session without a text, which a pass adds', async () => {
+  const hinted: string[] = [];
+  const search = createSearch({
+    sessionsDir: join(folder.path, 'sessions'),
+    lockPath: join(folder.path, 'cache', 'search.lock'),
+    holder: leaseHolder(),
+    times: searchTimes,
+    openThread: () => ({
+      request: async () => undefined,
+      send(message) {
+        const notice = noticeSchema.parse(message);
+        if (notice.kind === 'hints') hinted.push(...notice.hints.map(({ id }) => id));
+        return true;
+      },
+      terminate: async () => undefined,
+      close: async () => undefined,
+    }),
+    sessionOf: (id) => ({ header: { ...header, id }, length: 1, isLive: true }),
+    countSessions: () => 5,
+    workspaceIds: async (id) => [id],
+    log: createLogger('silent'),
+  });
+  onTestFinished(() => search.close());
+  const receive = (sessionId: string, type: string, payload: Record<string, unknown>) =>
+    search.receive({ type, sessionId, payload, seq: 1, time: 1, epoch: 'e' });
+  receive('empty', 'event.session.created', { session: { title: '' } });
+  receive('titled', 'event.session.created', { session: { title: 'A title' } });
+  receive('copied', 'event.session.created', { session: { title: '', last_prompt: 'Hello' } });
+  receive('prompted', 'context.spliced', {});
+  search.search(searchRequestSchema.parse({ query: 'word' }), new AbortController().signal).catch(() => undefined);
+  expect(hinted).toEqual(['titled', 'copied', 'prompted']);
+  receive('empty', 'context.spliced', {});
+  await eventually(() => expect(hinted).toContain('empty'));
 });
 
 it('acquires the lease of a home without a cache', async () => {
