@@ -63,7 +63,7 @@ describe('the context of an agent', () => {
       spliced([said('a')], { agent: SUB }),
     );
     expect([...contexts.agents.keys()]).toEqual([SUB]);
-    expect(readContext(contexts, MAIN)).toMatchObject({ entries: [], contextTokens: 0, system: '' });
+    expect(readContext(contexts, MAIN)).toMatchObject({ entries: [], anchors: [], contextTokens: 0, system: '' });
     expect(contexts.agents.has(MAIN)).toBe(false);
   });
 
@@ -75,6 +75,11 @@ describe('the context of an agent', () => {
     expect(texts(state)).toEqual(['a', 'x', 'y', 'c']);
     expect(state.contextTokens).toBe(40);
     expect(requestMessages(state)).toEqual(state.entries.map(({ message }) => message));
+  });
+
+  it('has the messages of a splice of an unknown cause', () => {
+    const unknown = event(MAIN, 'context.spliced', { start: 0, deleteCount: 0, messages: [said('a')], tokens: 1 });
+    expect(texts(context(unknown))).toEqual(['a']);
   });
 
   it('is emptied by clear, which also ends the step', () => {
@@ -115,6 +120,30 @@ describe('a step', () => {
   it('records failures and notes with the result', () => {
     const { entries } = context(step(), response(['c']), result('c', { isError: true }, { note: 'n' }));
     expect(entries[1]?.message).toMatchObject({ isError: true, note: 'n' });
+  });
+
+  it('has the parts of a result that is a list', () => {
+    const output = [
+      { type: 'text' as const, text: 'a' },
+      { type: 'text' as const, text: 'b' },
+    ];
+    const { entries } = context(
+      step(),
+      response(['c']),
+      event(MAIN, 'tool.result', { turnId: 7, toolCallId: 'c', output }),
+    );
+    expect(entries[1]?.message.content).toEqual(output);
+  });
+
+  it('whose entry was removed meanwhile has results all the same', () => {
+    const state = context(spliced([said('a')]), step(), response(['c']), spliced([], { remove: 2 }), result('c'));
+    const content = [{ type: 'text', text: 'of c' }];
+    expect(state.entries).toStrictEqual([{ message: { role: 'tool', content, toolCalls: [], toolCallId: 'c' } }]);
+  });
+
+  it('changes files, instruction files and deliveries only as its results state', () => {
+    const { files, agentsMd, delivered } = context(step(), response(['c', 'd']), result('c'), result('d', {}, {}));
+    expect([files.size, agentsMd.size, delivered.size]).toEqual([0, 0, 0]);
   });
 
   it('has no entry for a result that no call waits for', () => {
@@ -179,6 +208,7 @@ describe('an undo', () => {
     [{ role: 'user', origin: { kind: 'user' } }, true],
     [{ role: 'assistant' }, false],
     [{ role: 'user', origin: { kind: 'injection', variant: 'x' } }, false],
+    [{ role: 'user', origin: { kind: 'retry', trigger: 'user-slash' } }, false],
     [
       { role: 'user', origin: { kind: 'skill_activation', activationId: 'a', skillName: 's', trigger: 'user-slash' } },
       true,

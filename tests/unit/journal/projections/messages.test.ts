@@ -124,6 +124,7 @@ describe('splices', () => {
   it('of other causes drop none', () => {
     expect(ids(list(three, spliced(0, 2, [said('d')])))).toEqual(['a', 'b', 'c', 'd']);
     const state = list(three, internal(MAIN, 'context.cleared', {}), spliced(0, 0, [said('d')]));
+    expect(state.places).toEqual([3]);
     expect(ids(state)).toEqual(['a', 'b', 'c', 'd']);
     expect(ids(list(three, internal(MAIN, 'context.cleared', {}), spliced(0, 3, [], { cause: 'undo' })))).toEqual([
       'a',

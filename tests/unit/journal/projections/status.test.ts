@@ -53,6 +53,8 @@ describe('the turn of an agent', () => {
     expect(calls(response('a', 'b'), callStarted('b'))).toEqual({ a: { started: false }, b: { started: true } });
     expect(calls(response('a', 'b'), callStarted('a'), result('a'))).toEqual({ b: { started: false } });
     expect(calls(response('a'), result('a'))).toEqual({});
+    // A response without a step has none.
+    expect(main(turn(), response('a'))?.turn).toStrictEqual({ turnId: 3, startedAt: 1000 });
   });
 });
 
