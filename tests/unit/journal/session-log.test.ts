@@ -559,7 +559,11 @@ describe('loading', () => {
     await Promise.all([reader.log.refresh(), reader.log.claim()]);
     expect(frameTypes(reader)).toEqual(['warning']);
     expect(reader.log.state).toEqual(other.log.state);
+    expect(reader.log.unwritten).toEqual([]);
+    reader.log.append([warning('mine')]);
     await reader.log.close();
+    // The other process has written the waiting records already.
+    expect((await types()).slice(-2)).toEqual([['session.opened', 'warning'], ['session.closed']]);
   });
 });
 
