@@ -1,6 +1,6 @@
 /** The REST view of a message, derived from the record that contains its body. */
 import type { ContentPart, MediaSource } from '#schema/rest/content.ts';
-import type { ContextMessage, Part, ToolCall, ToolOutput } from '#schema/engine.ts';
+import type { ContextMessage, Part, ToolCall } from '#schema/engine.ts';
 import type { Message } from '#schema/rest/message.ts';
 import { shownArguments } from '#server/text/tool-arguments.ts';
 import { outputParts } from './projections/context.ts';
@@ -36,10 +36,10 @@ export function shownMessage(message: ContextMessage): Pick<Message, 'content' |
   return { content, ...(message.origin ? { metadata: { origin: message.origin } } : {}) };
 }
 
-const toolResult = (id: string, output: ToolOutput, isError: boolean | undefined): ContentPart => ({
+const toolResult = (id: string, parts: Part[], isError: boolean | undefined): ContentPart => ({
   type: 'tool_result',
   tool_call_id: id,
-  output: shownOutput(output),
+  output: shownOutput(parts),
   ...(isError ? { is_error: true } : {}),
 });
 
@@ -50,10 +50,9 @@ const toolUse = (call: ToolCall): ContentPart => ({
   input: shownArguments(call.arguments),
 });
 
-function shownOutput(output: ToolOutput): unknown {
-  if (typeof output === 'string') return output;
-  if (output.some((part) => part.type !== 'text')) return output;
-  return output.map((part) => (part.type === 'text' ? part.text : '')).join('');
+function shownOutput(parts: Part[]): unknown {
+  const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  return texts.length === parts.length ? texts.join('') : parts;
 }
 
 function contentPart(part: Part): ContentPart {

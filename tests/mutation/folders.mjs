@@ -12,7 +12,11 @@ export const FOLDERS = {
     'api/{callers,connection-limits,documents,files-download,plain-routes,request-handler,send-file,server,streams,upgrade,uploads,websocket}.test.ts',
   ],
   'server/files': ['unit/files/**', 'unit/builtin-tools/files.test.ts'],
-  'server/permissions': ['unit/permissions/**', 'api/{permissions,permissions-config}.test.ts'],
+  'server/permissions': [
+    'unit/permissions/**',
+    'unit/builtin-tools/{files,search}.test.ts',
+    'api/{permissions,permissions-config}.test.ts',
+  ],
   'server/journal': [
     'unit/journal/**',
     'unit/sessions/{reading/cold-folds,live/{live-sessions,session-recovery}}.test.ts',

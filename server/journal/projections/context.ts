@@ -158,8 +158,7 @@ function splice(contexts: Contexts, record: EventRecord<'context.spliced'>): voi
     context.barrier = 0;
   }
   const added = messages.map((message): ContextEntry => {
-    const anchored = x?.cause !== 'compaction' && isUndoAnchor(message);
-    const entry = anchored ? { message, checkpoint: checkpointNow(contexts, record.agent) } : { message };
+    const entry = isUndoAnchor(message) ? { message, checkpoint: checkpointNow(contexts, record.agent) } : { message };
     if (message.origin?.kind === 'task') context.delivered.add(message.origin.notificationId);
     return entry;
   });

@@ -53,5 +53,5 @@ export function withoutLeading(words: readonly Unquoted[]): readonly Unquoted[] 
 /** Returns the command within the words of another: the grammar parses `time { a` as a command of that name. */
 export function heldCommands(words: readonly Unquoted[]): Unquoted[][] {
   const next = withoutFirst(words);
-  return next && next.length > 0 ? [[...next]] : [];
+  return next ? [[...next]] : [];
 }

@@ -211,10 +211,14 @@ describe('the content', () => {
       ['disposed'],
       ['work(false, false, none, -)', 'disposed'],
     ]);
-    const born = event(MAIN, 'agent.created', {});
-    expect(last([started()], [ended()], [disposed()], [born], [started(SUB)])).toEqual([
+    const born = (agent = MAIN) => event(agent, 'agent.created', {});
+    expect(last([started()], [ended()], [disposed()], [born()], [started(SUB)])).toEqual([
       'started',
       'work(true, false, none, completed)',
+    ]);
+    expect(last([started()], [ended()], [disposed()], [born(SUB)], [started(SUB)])).toEqual([
+      'started',
+      'work(true, false, none, -)',
     ]);
   });
 

@@ -122,6 +122,30 @@ it('stores a text in a file of its own, however short it is', async () => {
 });
 
 describe('storing beforehand', () => {
+  it('replaces only long texts, and only in members that folds treat as texts', async () => {
+    const text = fresh(20_000);
+    const blob = new BlobText(hashOf(text), Buffer.byteLength(text));
+    const store = createBlobStore(folder.path);
+    const stored = await store.store({
+      text,
+      note: null,
+      name: text,
+      list: [text, 1],
+      args: [text, null, true],
+      url: blob,
+    });
+    expect(stored).toEqual({
+      text: blob,
+      note: null,
+      name: text,
+      list: [text, 1],
+      args: [blob, null, true],
+      url: blob,
+    });
+    expect(Array.isArray(stored.args)).toBe(true);
+    expect(await roundTrip({ text, nothing: null, list: [null] })).toEqual({ text, nothing: null, list: [null] });
+  });
+
   it('does not block, for a text of any size', async () => {
     const text = fresh(4 * 1024 * 1024);
     const blocking = () => {
@@ -145,6 +169,21 @@ describe('storing beforehand', () => {
     expect(await other.load(await other.decode(line))).toEqual({ text, args: { content: [text] }, name: 'n' });
     expect(read).not.toHaveBeenCalled();
     read.mockRestore();
+  });
+
+  it.each([
+    ['EMFILE', 'rejects'],
+    ['ENFILE', 'rejects'],
+    ['EIO', 'resolves'],
+  ] as const)('after %s a text that may exist is not reported as lost: the read %s', async (code, outcome) => {
+    const text = fresh(20_000);
+    const line = createBlobStore(folder.path).encode({ text });
+    const readFile = () => Promise.reject(Object.assign(new Error(code), { code }));
+    const promises = { ...nodeFs.promises, readFile };
+    const store = createBlobStore(folder.path, createJournalFiles({ ...nodeFs, promises }));
+    const loading = store.decode(line).then((value) => store.load(value));
+    if (outcome === 'rejects') await expect(loading).rejects.toThrow(code);
+    else expect(await loading).toEqual({ text: `[content lost: ${hashOf(text)}]` });
   });
 
   it('leaves no partial file when the disk is full', async () => {

@@ -60,6 +60,7 @@ describe('a splice is positioned at the end of the context, with the size that t
   it.each<[string, Draft[][]]>([
     ['the first message', [[says('hello')]]],
     ['two on one line', [[says('hello'), says('and more')]]],
+    ['behind a step that begins the context', [[begun(), says('late')]]],
     ['behind a step that has begun', [[says('hello')], [begun(), says('late')]]],
     [
       'behind an answer that was measured',

@@ -78,6 +78,9 @@ it('a journal in which nothing is open needs none', () => {
   expect(drafts(created('main'), turn(), event('main', 'turn.ended', { turnId: 3, reason: 'completed' }))).toEqual([]);
   expect(isSettled(folded())).toBe(true);
   expect(isSettled(folded(turn()))).toBe(false);
+  // Nothing runs, but a question or a prompt waits.
+  expect(isSettled(folded(asked('q')))).toBe(false);
+  expect(isSettled(folded(submitted('a')))).toBe(false);
 });
 
 describe('a turn', () => {

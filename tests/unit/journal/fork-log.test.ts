@@ -9,7 +9,7 @@ import { todoListOf, todoLists } from '#server/features/todo-list/projection.ts'
 import { createBlobStore } from '#server/journal/blobs.ts';
 import { foldJournal } from '#server/journal/cold-fold.ts';
 import type { CopiedJournal } from '#server/journal/copy-lines.ts';
-import { copyState } from '#server/journal/copy-state.ts';
+import { becomeCopy, copyState } from '#server/journal/copy-state.ts';
 import { settleCrash } from '#server/journal/crash-recovery.ts';
 import { applyBatch, type LogState } from '#server/journal/fold.ts';
 import { forkSessionLog } from '#server/journal/fork-log.ts';
@@ -186,13 +186,16 @@ function settledState({ state }: SessionLog): LogState {
   return state;
 }
 
-it('omits torn lines, and continues with its own numbers', async () => {
+it.each([
+  ['a few bytes', ''],
+  ['more than is read at a time', 'x'.repeat(150_000)],
+])('omits torn lines of %s, and continues with its own numbers', async (_size, torn) => {
   const dir = join(root, 'original');
   const { log } = await openLog(dir);
   await log.claim();
   log.append([event('main', 'agent.created', {}, { kind: 'main' }), internal('main', 'agent.config', { model: 'm1' })]);
   await log.close();
-  await appendFile(join(dir, 'journal.ndjson'), '{"t":1,"r":[{"ag');
+  await appendFile(join(dir, 'journal.ndjson'), `{"t":1,"r":[{"ag${torn}`);
   const copy = await fork(dir, SESSION_ID, 'session_copy');
   const [header = '', ...lines] = (await readFile(join(copy.dir, 'journal.ndjson'), 'utf8')).trimEnd().split('\n');
   const { history, forked_from } = JSON.parse(header);
@@ -238,4 +241,19 @@ it('is on the disk before it is reported: its journal, its folder, its name', as
   // The sync after the rename.
   expect(synced.at(-1)).toBe(parent);
   await copy.log.close();
+});
+
+it('has the written messages at their new lines; those that are not written have none', () => {
+  const header = newHeader(SESSION_ID, 0);
+  const { state } = emptyView(header, []);
+  const step = event('main', 'turn.step.started', { turnId: 0, step: 1, stepId: 's' });
+  applyBatch(state, { t: 1, records: [recordOf(step, 2)] }, 100);
+  applyBatch(state, { t: 2, records: [recordOf(step, undefined)] });
+  becomeCopy(
+    state,
+    { ...newHeader('session_copy', 7), forked_from: { session_id: SESSION_ID, epoch: 'e', seq: 2 } },
+    30,
+  );
+  expect(state.messages).toMatchObject({ sessionId: 'session_copy', history: [{ line: 130 }, { line: undefined }] });
+  expect(state.index).toMatchObject({ createdAt: 7, forkedFrom: SESSION_ID });
 });

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { acquireLock, lockOwner, wasReleased } from '#server/journal/lock.ts';
+import { acquireLock, assertNotHeld, lockOwner, wasReleased } from '#server/journal/lock.ts';
 import { leaseHolder } from '#support/lease-holder.ts';
 import { temporaryFolder } from '#support/session-logs.ts';
 
@@ -28,6 +28,17 @@ describe('the lock of a session', () => {
     expect(await lockOwner(dir, holder)).toBeUndefined();
     expect(await wasReleased(dir)).toBe(true);
     await (await acquireLock(dir, 'session_S1', holder)).release();
+  });
+
+  it('is checked without acquiring it', async () => {
+    await assertNotHeld(dir, 'session_S1', holder);
+    const lock = await acquireLock(dir, 'session_S1', holder);
+    await expect(assertNotHeld(dir, 'session_S1', holder)).rejects.toMatchObject({
+      code: 40901,
+      details: { reason: 'lock', pid: process.pid },
+    });
+    await lock.release();
+    await assertNotHeld(dir, 'session_S1', holder);
   });
 
   it('names a server of another machine by its id', async () => {

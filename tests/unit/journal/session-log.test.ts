@@ -244,6 +244,42 @@ describe('a failing disk', () => {
     await again.log.close();
   });
 
+  it('closes in memory what was open, without writing or publishing it', async () => {
+    let full = false;
+    const writeSync = (...args: [fd: number, bytes: Buffer, offset: number, length: number, position: number]) => {
+      if (full) throw new Error('ENOSPC');
+      return nodeFs.writeSync(...args);
+    };
+    const opened = await openLog(dir, { files: createJournalFiles({ ...nodeFs, writeSync }) });
+    const { log } = opened;
+    await log.claim();
+    log.append([event(MAIN, 'turn.started', { turnId: 0, origin: { kind: 'user' } })]);
+    expect(log.unwritten).toEqual([]);
+    const before = frameTypes(opened);
+    full = true;
+    expect(log.attempt([warning('b')])).toBe(false);
+    expect(log.state.activity.turns.size).toBe(0);
+    expect(log.unwritten.map(({ type }) => type)).toContain('turn.ended');
+    expect(log.unwritten.some((record) => 'seq' in record || 'unsent' in record)).toBe(false);
+    expect(frameTypes(opened)).toEqual(before);
+    await log.close();
+    expect((await types()).flat()).not.toContain('turn.ended');
+  });
+
+  it('has nothing to close when nothing was open', async () => {
+    const told: unknown[] = [];
+    const writeSync = () => {
+      throw new Error('ENOSPC');
+    };
+    await (await openLog(dir)).log.close();
+    const { log } = await openLog(dir, { files: createJournalFiles({ ...nodeFs, writeSync }) });
+    log.listen({ line: (batch) => void told.push(batch), volatile: () => undefined, restarted: () => undefined });
+    await expect(log.claim()).rejects.toMatchObject({ code: 50003 });
+    expect(log.attempt([warning('b')])).toBe(false);
+    expect([log.unwritten, told]).toEqual([[], []]);
+    await log.close();
+  });
+
   it('does not change a file that another process has written', async () => {
     const opened = await openLog(dir);
     const { log, failures } = opened;
@@ -316,12 +352,15 @@ describe('a failing disk', () => {
 
   it('an append without a claim throws and has no effect', async () => {
     const { log, failures } = await openLog(dir);
+    expect(log.claimed).toBe(false);
     expect(() => log.append([warning('a')])).toThrow('is not claimed');
     expect(log.readOnly).toBeUndefined();
     await log.claim();
+    expect(log.claimed).toBe(true);
     expect(log.append([warning('a')])).toBe(1);
     expect(failures).toEqual([]);
     await log.close();
+    expect(log.claimed).toBe(false);
   });
 
   it('a blob that cannot be written fails the line', async () => {
@@ -420,6 +459,31 @@ describe('loading', () => {
     await openLog(dir);
   });
 
+  it('is available to one process at a time; the owner may check that without a refusal', async () => {
+    const { log } = await openLog(dir);
+    const other = await openLog(dir);
+    await other.log.assertNotHeld();
+    await log.claim();
+    await log.assertNotHeld();
+    await expect(other.log.assertNotHeld()).rejects.toMatchObject({ code: 40901 });
+    await log.close();
+    await other.log.assertNotHeld();
+    await other.log.close();
+  });
+
+  it('does not read a file that it writes, nor after its end', async () => {
+    const { log } = await openLog(dir);
+    await log.claim();
+    log.append([warning('a')]);
+    const line = '{"t":1,"r":[{"agent":"main","type":"warning","message":"x","seq":2}]}\n';
+    await appendFile(join(dir, 'journal.ndjson'), line);
+    await log.refresh();
+    expect(log.position().seq).toBe(1);
+    await log.close();
+    await log.refresh();
+    expect(log.position().seq).toBe(1);
+  });
+
   it('starts a lost or torn journal from scratch, with another epoch', async () => {
     await mkdir(dir, { recursive: true });
     await writeFile(join(dir, 'journal.ndjson'), '{"type":"metadata","form');
@@ -495,7 +559,11 @@ describe('loading', () => {
     await Promise.all([reader.log.refresh(), reader.log.claim()]);
     expect(frameTypes(reader)).toEqual(['warning']);
     expect(reader.log.state).toEqual(other.log.state);
+    expect(reader.log.unwritten).toEqual([]);
+    reader.log.append([warning('mine')]);
     await reader.log.close();
+    // The other process has written the waiting records already.
+    expect((await types()).slice(-2)).toEqual([['session.opened', 'warning'], ['session.closed']]);
   });
 });
 

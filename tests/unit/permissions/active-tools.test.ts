@@ -19,6 +19,13 @@ test('every layer must allow a tool', () => {
   ).toEqual(['Read']);
 });
 
+test('the profile `*` has every tool', () => {
+  expect(activeTools(names, { profile: { tools: '*' } })).toEqual({ active: new Set(names), ineffective: [] });
+  expect(active({ profile: { tools: '*', disallowedTools: ['Bash'] }, config: { enabled: ['Bash', 'Read'] } })).toEqual(
+    ['Read'],
+  );
+});
+
 test('enabled is an allowlist unless it is empty; disabled is subtracted from it', () => {
   expect(active({ profile: everything, config: { enabled: [] } })).toEqual(names);
   expect(

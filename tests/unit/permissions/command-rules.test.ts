@@ -72,6 +72,7 @@ describe('an allow rule is not extended to', () => {
     const line = 'echo "中\\"\nrm x\n: "';
     expect(await kind(space.bash(line, { rules: [rule('allow', 'Bash(echo *)')], env }))).toBe(expected);
     expect(await kind(space.bash('echo a', { rules: [rule('allow', 'Bash(echo *)')], env }))).toBe('approve');
+    expect(await kind(space.bash('echo 中; rm x', { rules: [rule('deny', 'Bash(rm *)')], env }))).toBe('deny');
   });
 
   test('commands that need no rule still need another reason for approval', async () => {

@@ -49,6 +49,7 @@ describe('secrets of the server', () => {
     'credentials',
     'sessions/wd_project/session_other/journal.ndjson',
     'sessions/wd_other/session_x/state.json',
+    'sessions/wd_other/session_x',
   ];
 
   test.each(secrets)('%s is always refused', async (name) => {
@@ -56,6 +57,11 @@ describe('secrets of the server', () => {
     await expect(resolveFile(path, wide)).rejects.toThrow('sensitive');
     await expect(resolveFile(relative(space.root, path), wide)).rejects.toThrow('sensitive');
     expect(await verdicts('Read', path)).toEqual(['ask', 'approve', 'ask']);
+  });
+
+  test.each(['sessions', 'sessions/wd_other', 'sessions/wd_project/session_test'])('%s is none', async (name) => {
+    const path = join(space.home, name);
+    expect((await resolveFile(path, wide)).path).toBe(path);
   });
 
   test('through links, other spellings and the process file system', async () => {

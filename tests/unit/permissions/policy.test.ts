@@ -122,6 +122,22 @@ describe('modes with rules', () => {
     expect(await kind(bare('mcp__a__b', { rules: [rule('allow', '*')] }))).toBe('approve');
   });
 
+  test('an allow rule of one tool approves no call of another', async () => {
+    const rules = ['Read', 'Write(**)', 'Write(ls)', 'mcp__*'].map((pattern) => rule('allow', pattern));
+    for (const scope of ['user', 'session-runtime'] as const) {
+      const setup = { rules: rules.map((one) => ({ ...one, scope })) };
+      expect(await kind(bash('ls', setup))).toBe('ask');
+      expect(await kind(bare('TaskStop', setup))).toBe('ask');
+      expect(await kind(file('Edit', join(outside, 'x'), setup))).toBe('ask');
+      expect(await kind(file('Write', join(outside, 'x'), setup))).toBe('approve');
+    }
+  });
+
+  test('a command call without a line needs approval', async () => {
+    const rules = [rule('allow', 'Bash(*)'), rule('deny', 'Bash(rm *)')];
+    expect(await kind(ruled('Bash', { match: 'command' }, [{ kind: 'all' }], { rules }))).toBe('ask');
+  });
+
   test('literal subjects do not match globs', async () => {
     const call = (pattern: string) =>
       kind(ruled('CronCreate', { text: '{"a":"*"}', match: 'literal' }, [], { rules: [rule('allow', pattern)] }));
@@ -170,6 +186,9 @@ describe('paths in rules', () => {
     expect(await allowed('link/**', 'link/x')).toBe('approve');
     expect(await allowed('!src/**', 'link/x')).toBe('approve');
     expect(await allowed(`!${outside}/**`, 'link/x')).toBe('ask');
+    // A pattern that begins with `**` applies everywhere, so to the target of a link.
+    expect(await allowed('**/*.ts', 'link/x.ts')).toBe('approve');
+    expect(await allowed('src/**/*.ts', 'link/x.ts')).toBe('ask');
   });
 
   test('a workspace reached through a link', async () => {

@@ -84,6 +84,11 @@ it('steered prompts settle with the active one, and with no other', () => {
 it('a prompt that is steered into a turn without one becomes the prompt of that turn', () => {
   const lines = [submitted('a'), submitted('b'), started(), steered('a', ['a', 'b', 'unknown'])];
   expect(prompts(...lines)).toMatchObject({ active: 'a', open: { a: 'active', b: 'steered' } });
+  // A turn that has a prompt keeps it.
+  expect(prompts(submitted('a'), started('a'), submitted('b'), steered('b', ['b']))).toMatchObject({
+    active: 'a',
+    open: { a: 'active', b: 'steered' },
+  });
 });
 
 it('steered messages enter once, each with its own reminders', () => {

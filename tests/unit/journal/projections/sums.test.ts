@@ -59,6 +59,15 @@ describe('counters', () => {
     expect(['main', 'agent-0', 'agent-1', 'agent-2', 'none'].map(ids)).toEqual([['a', 'b'], ['c'], ['a', 'b'], [], []]);
   });
 
+  it('a splice that copies no context creates no counters', () => {
+    const fields = { start: 0, deleteCount: 0, messages: [], tokens: 0 };
+    const { counters } = folded(
+      event('agent-0', 'context.spliced', fields, { cause: 'input' }),
+      event('agent-0', 'context.spliced', fields),
+    );
+    expect(counters.agents.size).toBe(0);
+  });
+
   it('lists of tools are known by their hashes', () => {
     const { counters } = folded(
       internal('main', 'agent.tools', { sha256: 'one', text: '[]' }),

@@ -59,6 +59,25 @@ describe('reading', () => {
     expect(await reader.read('ls -la')).not.toBe(first);
   });
 
+  test('the last 8 lines are cached, except those that are too long to be read', async () => {
+    const reader = createCommandLineReader();
+    const lines = Array.from({ length: 9 }, (_, index) => `ls ${index}`);
+    const firsts = [];
+    for (const line of lines) firsts.push(await reader.read(line));
+    for (const [index, line] of lines.entries()) {
+      if (index > 0) expect(await reader.read(line)).toBe(firsts[index]);
+    }
+    expect(await reader.read('ls 0')).not.toBe(firsts[0]);
+    for (const [length, cached] of [
+      [10_000, true],
+      [10_001, false],
+    ] as const) {
+      const line = 'x'.repeat(length);
+      const first = await reader.read(line);
+      expect((await reader.read(line)) === first).toBe(cached);
+    }
+  });
+
   test('without a parser no line is plain and every line is unreadable', async () => {
     const logged: string[] = [];
     const reader = createCommandLineReader({
