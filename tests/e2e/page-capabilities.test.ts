@@ -104,3 +104,23 @@ it('displays an installation that runs already, and its end after a lost connect
   await until(() => sockets.length === 2);
   await page.getByText('no space').waitFor(visible);
 });
+
+it('requests nothing for its view while the token is refused, and reads it with the right one', async () => {
+  const server = await startServer({
+    capabilities: [fakeCapability()],
+    webDirectory: resolve(import.meta.dirname, '../../web/dist'),
+  });
+  onTestFinished(() => server.close());
+  const browser = await launchBrowser();
+  onTestFinished(() => browser.close());
+  const { page, requests } = await openPage(browser, { url: server.url, token: 'wrong' });
+  await page.goto(`${server.url}/#/plugins`);
+  await page.reload();
+  const dialog = page.getByRole('dialog');
+  await dialog.waitFor(visible);
+  await page.getByRole('heading', { name: 'Plugins' }).waitFor(visible);
+  expect(requests.filter((request) => /plugins|capabilities/.test(request))).toEqual([]);
+  await dialog.getByRole('textbox').fill(server.token);
+  await page.keyboard.press('Enter');
+  await page.getByText('Fake fake').waitFor(visible);
+});
