@@ -41,8 +41,8 @@ export interface PluginTimes {
 
 export const pluginTimes: PluginTimes = { lookupMs: 10_000, downloadMs: 300_000, catalogMs: 10_000 };
 
-/** How long the first load waits until the leftovers of a killed server are settled, in ms. */
-const RECOVERY_WAIT_MS = 2000;
+/** How long the first load waits until the leftovers of a killed server are settled, in ms. Another server may be installing. */
+const RECOVERY_WAIT_MS = 1000;
 
 export interface PluginChange {
   /** `reload`: another server of the home made the change, or the registry was edited. */
