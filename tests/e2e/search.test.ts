@@ -6,12 +6,14 @@ import { stringify } from '@decimalturn/toml-patch';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { searchReplySchema } from '#schema/rest/search.ts';
 import type { BuiltHome } from '#support/built-home.ts';
-import { eventually } from '#support/patience.ts';
+import { eventually, PATIENCE_MS } from '#support/patience.ts';
 import { integrityOf, removeSearchFile } from '#support/search-file.ts';
 import { BUILT_ENTRY, spawnServer, type SpawnedServer } from '#support/server.ts';
 import { converse, makeTalkativeHome, TURNS } from '#support/talkative-home.ts';
 
 const SESSIONS = 120;
+/** A fill of all of them takes seconds, and longer than any other wait on a busy machine. */
+const FILL_PATIENCE_MS = 4 * PATIENCE_MS;
 
 let built: BuiltHome;
 /** The program of a copy of the built output. */
@@ -132,7 +134,7 @@ it('kill -9 during the fill and while sessions change leaves an index that is co
     const { index_state } = await search(server, { query: 'narwhal' });
     expect(index_state).toMatchObject({ state: 'ready', indexed_sessions: index_state.total_sessions });
     expect(index_state).not.toHaveProperty('degraded');
-  });
+  }, FILL_PATIENCE_MS);
   let page = await search(server, { query: 'narwhal', role: 'user', sort: 'time_asc', page_size: 50 });
   for (;;) {
     for (const hit of page.items) seen.add(`${hit.session_id} ${hit.turn}`);

@@ -8,7 +8,7 @@ import { spawnServer, type ServerClient } from './server.ts';
 
 /** Turns of each session: a question and an answer with the word `narwhal`. */
 export const TURNS = 5;
-const WORDS = 2_000;
+const WORDS = 1_200;
 
 /** Creates a session with one turn for each prompt, whose answers the model already has; returns its id. */
 export async function converse(

@@ -14,6 +14,7 @@ import { integrityOf, searchFile } from '#support/search-file.ts';
 import { openLog, useTemporaryFolder } from '#support/session-logs.ts';
 
 const ABORTED = 1_000;
+const MESSAGES = 200;
 const SEARCHERS = 20;
 const LOG_BYTES = 8 * 1024 * 1024;
 const ID = 'session_1';
@@ -52,19 +53,23 @@ it('1,000 aborted searches while messages are indexed leave a write-ahead log of
   const patient = new AbortController().signal;
   await search('ibis', patient);
 
+  const done = new AbortController();
   let [aborted, messages] = [0, 0];
   async function searchAndLeave(): Promise<void> {
-    while (aborted < ABORTED) {
+    while (!done.signal.aborted) {
       const caller = new AbortController();
       const answer = search(`${word()} ${word()} ibis`, caller.signal);
-      answer.catch(() => (aborted += 1));
+      answer.catch(() => {
+        aborted += 1;
+        if (aborted === ABORTED) done.abort();
+      });
       await delay(integer(random, 5));
       caller.abort(new Error('gone'));
       await answer.catch(() => undefined);
     }
   }
   async function write(): Promise<void> {
-    while (aborted < ABORTED || messages < 200) {
+    while (!done.signal.aborted || messages < MESSAGES) {
       const text = `An ibis. ${Array.from({ length: 3_000 }, word).join(' ')}`;
       const id = `msg_${messages}`;
       const content = [{ type: 'text' as const, text }];

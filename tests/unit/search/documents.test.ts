@@ -58,7 +58,7 @@ describe('a message of the user', () => {
     expect(document).toMatchObject({ agent: 'main', role: 'user', text: 'Look here', turn: null, step: null });
   });
 
-  it('is the line of a slash command, as it was typed', async () => {
+  it('is the line of a slash command that was typed', async () => {
     const skill = { kind: 'skill_activation', activationId: 'a', skillName: 'review' } as const;
     const plugin = { kind: 'plugin_command', activationId: 'b', pluginId: 'p', commandName: 'deploy' } as const;
     const documents = await documentsFrom([
