@@ -55,7 +55,14 @@ export async function* readPortions(
     const fold = parseFold(state);
     const blobs = createBlobStore(source.folder);
     const portionFrom = (from: number): Portion => ({
-      ...{ source, epoch, from, end: from, fold: '', changes: [], documents: 0, units: 0 },
+      source,
+      epoch,
+      from,
+      end: from,
+      fold: '',
+      changes: [],
+      documents: 0,
+      units: 0,
     });
     let portion = portionFrom(indexed);
     for await (const lines of readLines(file, Math.max(indexed, head.end), end)) {

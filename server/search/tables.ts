@@ -14,7 +14,7 @@ import type { IndexSchema } from '#server/storage/derived-db.ts';
 export const searchSchema: IndexSchema = {
   /** Increases with each change of the tables, of the terms or of what is a document. */
   version: 2,
-  /** Of a page of the default size, a text of some hundred bytes often leaves a part unused. */
+  /** Texts of some hundred bytes leave a larger part of a page of the default size unused. */
   pageBytes: 8_192,
   sql: `
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
