@@ -105,6 +105,8 @@ describe('Grep', () => {
     expect(all.output.split('\n').sort()).toEqual(['.hidden', 'ignored/a.txt']);
     expect((await grep({ pattern: 'needle', glob: '.git/**' })).output).toBe('No matches found.');
     expect((await grep({ pattern: 'needle', path: '.git' })).output).toBe('No matches found.');
+    await space.write('.git/hooks/x', 'needle');
+    expect((await grep({ pattern: 'needle', path: '.git/hooks' })).output).toBe('No matches found.');
     await symlink('.git', space.path('alias'));
     expect((await grep({ pattern: 'needle', path: 'alias' })).output).toBe('No matches found.');
   });
