@@ -37,7 +37,17 @@ const LAYERS = [
   ],
   ['agent'],
   ['features'],
-  ['sessions', 'search', 'workspaces', 'workspace-files', 'file-search', 'host-files', 'terminals', 'debug'],
+  [
+    'sessions',
+    'search',
+    'workspaces',
+    'workspace-files',
+    'file-search',
+    'host-files',
+    'terminals',
+    'capabilities',
+    'debug',
+  ],
   ['app', 'cli'],
 ];
 
@@ -159,7 +169,7 @@ export default {
       from: {
         path: '^(server|utils|routes|plugins|entry\\.ts$)',
         pathNot:
-          '^(utils/http/|server/(cli|models/demo)/|server/(mcp/auth/callback|models/errors|web/local-fetch)\\.ts$)',
+          '^(utils/http/|server/(cli|models/demo)/|server/(mcp/auth/callback|models/errors|plugins/requests|web/local-fetch)\\.ts$)',
       },
       to: { path: '^(node:)?https?$' },
     },

@@ -1,5 +1,6 @@
 /** Takes the text of Markdown files into the build: `import text from './x.md?raw'`, as Vite does in tests. */
 import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import type { Plugin } from 'vite';
 import { stringLiteral } from './threads.ts';
 
@@ -10,10 +11,10 @@ export function rawTexts(): Plugin {
   return {
     name: 'raw-texts',
     enforce: 'pre',
-    async resolveId(source, importer) {
-      if (!source.endsWith(SUFFIX)) return null;
-      const found = await this.resolve(source.slice(0, -'?raw'.length), importer, { skipSelf: true });
-      return found && `${found.id}?raw`;
+    resolveId(source, importer) {
+      // Not `this.resolve`: Nitro's plugin for raw files would claim the path without the suffix.
+      if (!source.endsWith(SUFFIX) || importer === undefined) return null;
+      return resolve(dirname(importer), source);
     },
     async load(id) {
       if (!id.endsWith(SUFFIX)) return null;

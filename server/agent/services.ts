@@ -12,14 +12,14 @@ import { activeTools } from '#server/permissions/active-tools.ts';
 import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
 import { createPermissionPolicy } from '#server/permissions/policy.ts';
 import { findServerFiles } from '#server/permissions/server-files.ts';
-import type { MarkdownFolder } from '#server/files/markdown-files.ts';
 import { createServerHome } from '#server/home/server-home.ts';
 import { ignoredConfigWarning, type IgnoredConfig } from '#server/project-files/ignored-config.ts';
 import type { Projects } from '#server/project-files/projects.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { DETACHED_TIMEOUT_S, KILL_GRACE_MS } from '#server/tasks/tasks.ts';
-import type { PluginSkills } from '#server/skills/roots.ts';
+import type { PluginCommands } from '#server/plugins/commands.ts';
+import type { Contributions } from '#server/plugins/contributions.ts';
 import { createSkills } from '#server/skills/skills.ts';
 import type { Tool } from '#server/tools/tool.ts';
 import { findNestedInstructions } from './calls/nested-instructions.ts';
@@ -51,12 +51,9 @@ export interface AgentServicesDeps {
   client: ModelClient;
   images: Images;
   videos: VideoUploads;
-  /** Skills of plugins, read at each check of the skills. */
-  pluginSkills: () => readonly PluginSkills[];
-  /** Folders that may be read without approval in addition to those of skills. */
-  readableFolders: () => readonly string[];
-  /** Folders of agent files in addition to those of the user and the project. */
-  agentFolders: () => readonly MarkdownFolder[];
+  /** Contributions of plugins, read at each use. */
+  contributed: () => Pick<Contributions, 'skills' | 'agentFolders' | 'roots'>;
+  commands: PluginCommands;
   /** Tools of every agent; features add more. */
   tools: readonly Tool[];
   /** Current additional directories of this root, which are treated as workspace. */
@@ -85,7 +82,7 @@ export function createAgentServices(deps: AgentServicesDeps): AgentServices {
     files: runtime,
     home,
     homeDirectory: runtime.homeDirectory,
-    addedFolders: deps.agentFolders,
+    addedFolders: () => deps.contributed().agentFolders,
     extraDirs: () => config.effective().extraAgentDirs ?? [],
     project: files.project,
     admits: projects.admits,
@@ -101,7 +98,7 @@ export function createAgentServices(deps: AgentServicesDeps): AgentServices {
     project: files.project,
     admits: projects.admits,
     settings: config.effective,
-    pluginFolders: deps.pluginSkills,
+    pluginFolders: () => deps.contributed().skills,
     log,
   });
   const mediaKinds = createMediaKinds((alias, effective) =>
@@ -111,7 +108,10 @@ export function createAgentServices(deps: AgentServicesDeps): AgentServices {
   const policy = createPermissionPolicy({
     reader: createCommandLineReader({ log }),
     repositoryOf: projects.repositoryOf,
-    controlFolders: profiles.folders,
+    async controlFolders(cwd) {
+      const [{ user, named }, ofSkills] = await Promise.all([profiles.folders(cwd), skills.folders(cwd)]);
+      return { user, named: [...named, ...ofSkills] };
+    },
   });
   const reach = ({ cwd, dir, ancestorDirs }: SessionLocation) => ({
     runtime,
@@ -120,12 +120,13 @@ export function createAgentServices(deps: AgentServicesDeps): AgentServices {
     ...(ancestorDirs ? { ancestorDirs } : {}),
     home: serverHome,
     additionalDirs: () => deps.additionalDirs(cwd),
-    readableDirs: async () => [...(await skills.look(cwd)).readable, ...deps.readableFolders()],
+    readableDirs: async () => [...(await skills.look(cwd)).readable, ...deps.contributed().roots],
   });
 
   return {
     tools,
     skills,
+    commands: deps.commands,
     ...deps.defaults,
     resolveModel: (alias) => resolveModel(alias, { config: config.effective(), env: env(), identity }),
     effort: (model, wanted) => resolveEffort(model, wanted, config.effective().thinking),

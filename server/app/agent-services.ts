@@ -6,9 +6,13 @@ import type { AppOptions } from './options.ts';
 import type { FeatureServices } from '#server/agent/contract/feature.ts';
 import { createAgentServices, type AgentServicesDeps } from '#server/agent/services.ts';
 import { createDisposers } from './disposers.ts';
-import { createHooks } from '#server/hooks/hooks.ts';
+import { createHooks, type HookEntry } from '#server/hooks/hooks.ts';
+import type { Config } from '#server/config/config.ts';
 import type { McpAuth } from '#server/mcp/auth/mcp-auth.ts';
 import type { McpConfig } from '#server/mcp/config/mcp-config.ts';
+import { createPluginCommands } from '#server/plugins/commands.ts';
+import { createContributions, type Contributions } from '#server/plugins/contributions.ts';
+import type { Plugins } from '#server/plugins/plugins.ts';
 import { createImages } from '#server/images/images.ts';
 import { createMcp } from '#server/mcp/mcp.ts';
 import { findModel, resolveModel } from '#server/models/resolve.ts';
@@ -41,6 +45,7 @@ export interface SessionServicesDeps extends Pick<
   documents: Documents;
   mcpConfig: McpConfig;
   mcpAuth: McpAuth;
+  plugins: Plugins;
   /** The client name in the MCP handshake. */
   clientName(): string;
   fetch: Fetch;
@@ -58,7 +63,8 @@ export interface SessionServices {
 /** Creates the services. */
 export async function createSessionServices(deps: SessionServicesDeps): Promise<SessionServices> {
   const { options, config, identity, documents, fetch, runtime, additionalDirs, env, clock, log } = deps;
-  const shell = await findShell(runtime);
+  const { plugins } = deps;
+  const [shell] = await Promise.all([findShell(runtime), plugins.ready()]);
   const opened = createDisposers();
   const client = opened.add(createModelClient());
   const images = createImages({ settings: () => config.effective().image });
@@ -78,6 +84,8 @@ export async function createSessionServices(deps: SessionServicesDeps): Promise<
       log,
     }),
   );
+  const contributed = createContributions(plugins, deps.home);
+  const commands = createPluginCommands({ plugins: plugins.enabled, files: runtime });
   const services = createAgentServices({
     runtime,
     instructionsMaxAgeMs: options.instructionsMaxAgeMs,
@@ -91,9 +99,8 @@ export async function createSessionServices(deps: SessionServicesDeps): Promise<
     client,
     images,
     videos,
-    agentFolders: () => [],
-    pluginSkills: () => [],
-    readableFolders: () => [],
+    contributed,
+    commands,
     tools: builtinTools(),
     additionalDirs,
     ignoredDirs: deps.ignoredDirs,
@@ -103,9 +110,10 @@ export async function createSessionServices(deps: SessionServicesDeps): Promise<
   });
   const featureServices: FeatureServices = {
     cron: { log },
-    hooks: createHooks({ entries: () => config.effective().hooks ?? [], environment: env, spawn: spawnGroup, log }),
+    hooks: createHooks({ entries: hookEntries(config, contributed), environment: env, spawn: spawnGroup, log }),
     mcp,
     media: { videos },
+    plugins,
     web: createWeb({
       services: () => config.effective().services,
       fetch,
@@ -125,5 +133,19 @@ export async function createSessionServices(deps: SessionServicesDeps): Promise<
       await client.load(resolveModel(alias, { config: effective, env: env(), identity }).protocol);
     },
     close: () => opened.close(log),
+  };
+}
+
+/** The configured hooks and then those of plugins, joined once per change of either. */
+function hookEntries(config: Pick<Config, 'effective'>, contributed: () => Contributions): () => readonly HookEntry[] {
+  const none: readonly HookEntry[] = [];
+  let last: { configured: readonly HookEntry[]; added: readonly HookEntry[]; all: readonly HookEntry[] } | undefined;
+  return () => {
+    const configured = config.effective().hooks ?? none;
+    const added = contributed().hooks;
+    if (last?.configured !== configured || last.added !== added) {
+      last = { configured, added, all: [...configured, ...added] };
+    }
+    return last.all;
   };
 }

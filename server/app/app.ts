@@ -6,6 +6,7 @@ import type { Guard } from '#server/auth/guard.ts';
 import { isLoopbackBind } from '#server/auth/hosts.ts';
 import type { Policies } from '#server/auth/policies.ts';
 import { createRevocation } from '#server/auth/revocation.ts';
+import { createCapabilities, type Capabilities } from '#server/capabilities/capabilities.ts';
 import type { Config } from '#server/config/config.ts';
 import { createDebug, type Debug } from '#server/debug/debug.ts';
 import { createGateway } from '#server/events/gateway.ts';
@@ -81,6 +82,7 @@ export interface App {
   readonly plugins: Plugins;
   readonly sessions: Sessions;
   readonly terminals: Terminals;
+  readonly capabilities: Capabilities;
   readonly git: Git;
   readonly fileSearch: FileSearch;
   readonly search: Search;
@@ -188,6 +190,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       mcpConfig,
       mcpAuth,
       clientName,
+      plugins,
       fetch,
       clock,
       home: options.home,
@@ -273,6 +276,15 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   }
   opened.add(bus);
   opened.add(sessions);
+  const capabilities = opened.add(
+    createCapabilities({
+      table: options.capabilities,
+      publish: (capability_id, install) =>
+        globalStream.publishVolatile('event.capability.changed', { capability_id, install }),
+      clock,
+      log,
+    }),
+  );
 
   const debug = createDebug({
     services: { additionalDirs, connections: gateway, models, projects, sessions, trust, uploads, workspaces },
@@ -316,16 +328,17 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     plugins,
     sessions,
     terminals,
+    capabilities,
     git,
     fileSearch,
     search,
     runtime,
     async skillsOf(cwd) {
-      const [{ services }, { skillDescriptors }] = await Promise.all([
+      const [{ services }, { slashCommands }] = await Promise.all([
         loadServices(),
-        import('#server/skills/descriptors.ts'),
+        import('#server/sessions/requests/slash-commands.ts'),
       ]);
-      return skillDescriptors(await services.skills.look(cwd));
+      return slashCommands(services, cwd);
     },
     debug,
     preload: [sessions.preload, async () => (await loadServices()).loadModelClient()],

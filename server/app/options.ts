@@ -1,6 +1,8 @@
 /** The startup options of a server. */
 import { INSTRUCTIONS_MAX_AGE_MS } from '#server/agent/prompt/instructions.ts';
 import type { Feature } from '#server/agent/contract/feature.ts';
+import type { Capability } from '#server/capabilities/capability.ts';
+import { shippedCapabilities } from '#server/capabilities/shipped.ts';
 import { systemClock, type Clock } from '#server/clock.ts';
 import { features } from '#server/features/features.ts';
 import type { Logger } from '#server/logging/log.ts';
@@ -47,6 +49,8 @@ export interface AppOptions {
   allowRemoteTerminals: boolean;
   /** The features of sessions; tests pass their own. */
   features: readonly Feature[];
+  /** The programs that clients may install; tests pass their own. */
+  capabilities: readonly Capability[];
   /** Storage drivers of documents that are not files of the home. */
   documents: DocumentDrivers;
   /** Starts the scripted demo model and makes it the default. */
@@ -93,6 +97,7 @@ const DEFAULTS = {
   allowRemoteShutdown: false,
   allowRemoteTerminals: false,
   features,
+  capabilities: shippedCapabilities,
   documents: {},
   demo: false,
   clock: systemClock,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { newUlid } from '#server/ids.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
-import type { GlobalFields, GlobalType } from '#schema/events/catalogue.ts';
+import type { GlobalFields, GlobalType, VolatileGlobalFields, VolatileGlobalType } from '#schema/events/catalogue.ts';
 import { openFileStore, createMemoryStore } from './global-stream-file.ts';
 import type { FrameStore } from './global-stream-file.ts';
 import { GLOBAL_STREAM, frameText } from './frame.ts';
@@ -17,6 +17,8 @@ export interface GlobalStream extends StreamSource {
    * (`event.session.archived`). A full disk does not throw: the stream continues in memory with a new epoch.
    */
   publish<T extends GlobalType>(type: T, fields: GlobalFields<T>, options?: { sessionId?: string }): void;
+  /** Publishes an event that is neither numbered nor stored: it has the watermark as `seq`. */
+  publishVolatile<T extends VolatileGlobalType>(type: T, fields: VolatileGlobalFields<T>): void;
   close(): Promise<void>;
 }
 
@@ -65,10 +67,12 @@ export async function createGlobalStream(deps: GlobalStreamDeps): Promise<Global
 
   const position = (): StreamPosition => ({ seq: store.seq, epoch: store.epoch });
 
-  function nextFrame(type: GlobalType, fields: object, sessionId: string): EventFrame {
+  function frameOf(type: string, seq: number, fields: object, sessionId: string): EventFrame {
     const payload = { type, ...fields, agentId: MAIN_AGENT, sessionId };
-    return { type, seq: store.seq + 1, sessionId: GLOBAL_STREAM, time: Date.now(), payload, epoch: store.epoch };
+    return { type, seq, sessionId: GLOBAL_STREAM, time: Date.now(), payload, epoch: store.epoch };
   }
+  const nextFrame = (type: GlobalType, fields: object, sessionId: string) =>
+    frameOf(type, store.seq + 1, fields, sessionId);
 
   return {
     publish(type, fields, { sessionId = GLOBAL_STREAM } = {}) {
@@ -83,6 +87,9 @@ export async function createGlobalStream(deps: GlobalStreamDeps): Promise<Global
         store.append(frameText(frame));
       }
       sink.publish(frame);
+    },
+    publishVolatile(type, fields) {
+      sink.publish({ ...frameOf(type, store.seq, fields, GLOBAL_STREAM), volatile: true });
     },
     exists: async (sessionId) => sessionId === GLOBAL_STREAM,
     position: async () => position(),

@@ -8,6 +8,7 @@ import { hooks } from './hooks/hooks.ts';
 import { mcp } from './mcp/mcp.ts';
 import { media } from './media/media.ts';
 import { planMode } from './plan-mode/plan-mode.ts';
+import { plugins } from './plugins/plugins.ts';
 import { questions } from './questions/questions.ts';
 import { skills } from './skills/skills.ts';
 import { subagents } from './subagents/subagents.ts';
@@ -22,6 +23,7 @@ export const features: readonly Feature[] = [
   media,
   todoList,
   skills,
+  plugins,
   questions,
   planMode,
   swarm,

@@ -9,7 +9,7 @@ import { readBounded } from '#server/net/read-bounded.ts';
 import { parseJson } from '#server/text/json.ts';
 import { jsonErrorReason } from '#server/text/json-error.ts';
 import { getFollowing, limited, statusText, type Requests } from './requests.ts';
-import { repositoryOf } from './sources.ts';
+import { archiveAddress, repositoryOf } from './sources.ts';
 
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_ENTRIES = 2000;
@@ -83,11 +83,13 @@ export function catalogLocation(configured: string): CatalogLocation {
 
 /** The absolute form of an entry's source. Throws for an invalid address. */
 function absoluteSource(source: string, location: CatalogLocation): string {
-  if (isWebAddress(source)) return repositoryOf(source) ? source : new URL(source).href;
+  if (isWebAddress(source)) return repositoryOf(source) ? source : archiveAddress(source);
   const path = localPath(source);
   if (path !== undefined) return path;
   if (/^[a-z][a-z0-9+.-]+:/i.test(source)) throw new Error(`an address of an unknown kind`);
-  return location.kind === 'url' ? new URL(source, location.url).href : resolve(dirname(location.path), source);
+  return location.kind === 'url'
+    ? archiveAddress(new URL(source, location.url).href)
+    : resolve(dirname(location.path), source);
 }
 
 /** Reads the text of a catalog. Throws an error with the cause for people. */

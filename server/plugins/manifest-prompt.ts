@@ -28,7 +28,9 @@ function literal(value: unknown, report: Report): string | undefined {
 
 async function fromFile(value: unknown, root: PluginRoot, report: Report): Promise<string | undefined> {
   if (value === undefined) return undefined;
-  const drop = (reason: string) => void report('warn', `"systemPromptPath" ${reason}`);
+  const drop = (reason: string): undefined => {
+    report('warn', `"systemPromptPath" ${reason}`);
+  };
   const found = await insidePath(root, value);
   if (found.kind === 'malformed') return drop('must be a text that starts with "./"');
   if (found.kind === 'outside') return drop('leads out of the plugin');

@@ -69,11 +69,12 @@ export function createPluginsWriter(home: string): PluginsWriter {
   return {
     async recover() {
       const leftovers = (await namesIn(managed)).filter(isLeftover);
+      // First, because a removal may take long.
       for (const name of leftovers) {
         const id = name.startsWith(PREVIOUS) ? name.slice(PREVIOUS.length) : '';
         if (PLUGIN_NAME.test(id) && !(await exists(managedRoot(home, id)))) await renameBack(id);
-        else await remove(join(managed, name));
       }
+      for (const name of leftovers) await remove(join(managed, name));
     },
     async createStaging() {
       const path = join(managed, `${STAGING}${randomBytes(8).toString('hex')}`);

@@ -31,21 +31,21 @@ import { registryFile, registryVersion } from './registry.ts';
 
 /** Time limits of requests to other machines, in milliseconds. */
 export interface PluginTimes {
-  /** Of each lookup of a release or a commit. */
+  /** Limit of each lookup of a release or a commit. */
   lookupMs: number;
-  /** Of a download, over all redirects. */
+  /** Limit of a download, over all redirects. */
   downloadMs: number;
-  /** Of each request for the catalog. */
+  /** Limit of each request for the catalog. */
   catalogMs: number;
 }
 
 export const pluginTimes: PluginTimes = { lookupMs: 10_000, downloadMs: 300_000, catalogMs: 10_000 };
 
-/** How long the first load waits until the leftovers of a killed server are settled, in ms. */
-const RECOVERY_WAIT_MS = 2000;
+/** How long the first load waits until the leftovers of a killed server are settled, in ms. Another server may be installing. */
+const RECOVERY_WAIT_MS = 1000;
 
 export interface PluginChange {
-  /** `reload`: another server of the home made the change, or somebody edited the registry. */
+  /** `reload`: another server of the home made the change, or the registry was edited. */
   action: 'install' | PluginAction | 'reload';
   /** The plugin before the change; undefined if it was not installed, and for `reload`. */
   before: InstalledPlugin | undefined;
@@ -163,14 +163,17 @@ export function createPlugins(deps: PluginsDeps): Plugins {
 
   let watcher: { close(): void } | undefined;
   const ready = lazy(async () => {
-    const recovered = recover();
+    let isSettled = false;
+    const recovered = recover().then(() => (isSettled = true));
     await waitAtMost(RECOVERY_WAIT_MS, recovered);
+    const isLate = !isSettled;
     const watching = await watchFiles([registryFile(home)], followLater, log);
     if (stopping.signal.aborted) watching.close();
     else watcher = watching;
     await load();
+    if (!isLate) return;
     // Copies may have been renamed back after the load.
-    void recovered.then(load);
+    void recovered.then(load).then(() => notify({ action: 'reload', before: undefined }));
   });
 
   /** Throws `internal.error` if the registry cannot be read, after another attempt. */
@@ -182,7 +185,7 @@ export function createPlugins(deps: PluginsDeps): Plugins {
     throw new ServiceError('internal.error', loadFailure(current.failure), { cause: current.failure });
   }
 
-  const pluginOf = (id: string) => current.plugins.find((plugin) => plugin.id === id);
+  const pluginOf = (id: string, { plugins }: InstalledPlugins) => plugins.find((plugin) => plugin.id === id);
 
   /** Runs a change, loads its result and announces it. Returns the plugin after it. */
   function change<T extends { id: string }>(
@@ -193,11 +196,16 @@ export function createPlugins(deps: PluginsDeps): Plugins {
       stopping.signal.throwIfAborted();
       const modules = await loadInstall();
       await ready();
+      let known = current;
+      const onWrite = () => {
+        changing = true;
+        known = current;
+      };
       try {
-        const done = await work(modules, { ...installDeps, onWrite: () => (changing = true) });
-        const before = pluginOf(done.id);
+        const done = await work(modules, { ...installDeps, onWrite });
+        const before = pluginOf(done.id, known);
         await load();
-        const after = pluginOf(done.id);
+        const after = pluginOf(done.id, current);
         await notify({ action, before });
         return { done, after };
       } finally {

@@ -1,4 +1,4 @@
-/** What the text of an install names: a directory, the URL of a zip archive, or a repository. */
+/** Parser of the text that an install names: a directory, the URL of a zip archive, or a repository. */
 import { isAbsolute } from 'node:path';
 import { ServiceError } from '#server/errors/service-error.ts';
 
@@ -55,6 +55,13 @@ export function repositoryOf(address: string): Repository | undefined {
   return ref && { owner, repo, ref };
 }
 
+/** The normal form of an archive's address, by which checksums are stored. Throws for an invalid address. */
+export function archiveAddress(address: string): string {
+  const url = new URL(address);
+  url.hash = '';
+  return url.href;
+}
+
 /** Throws `validation.failed` for a text that is neither an address nor an absolute path. */
 export function parseSource(text: string): PluginSource {
   const original = text.trim();
@@ -62,7 +69,7 @@ export function parseSource(text: string): PluginSource {
   if (repository) return { kind: 'github', original, ...repository };
   if (/^https?:\/\//i.test(original)) {
     if (!URL.canParse(original)) throw new ServiceError('validation.failed', `Invalid URL: ${original}`);
-    return { kind: 'zip-url', original, url: new URL(original).href };
+    return { kind: 'zip-url', original, url: archiveAddress(original) };
   }
   if (isAbsolute(original)) return { kind: 'local-path', original, path: original };
   throw new ServiceError('validation.failed', `Plugin root must be an absolute path (got "${original}")`);

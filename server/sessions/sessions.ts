@@ -44,7 +44,7 @@ import { newSessionHeader, type CreateSession } from './requests/new-session.ts'
 import { createSessionExport, type ExportSession } from './requests/session-export.ts';
 import { listPortions, listSessions, type SessionListQuery } from './requests/session-list.ts';
 import { describeTools } from './requests/session-tools.ts';
-import { skillDescriptors } from '#server/skills/descriptors.ts';
+import { slashCommands } from './requests/slash-commands.ts';
 import { activateSkillIn } from './requests/activate-skill.ts';
 import { submitPrompt } from './requests/submit-prompt.ts';
 import { switchRuntime } from './requests/switch-runtime.ts';
@@ -341,8 +341,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
       }, undefined);
       return newest && live.ifLoaded(newest.id, work);
     },
-    skills: (id) =>
-      live.use(id, async ({ context: { services, cwd } }) => skillDescriptors(await services.skills.look(cwd))),
+    skills: (id) => live.use(id, async ({ context: { services, cwd } }) => slashCommands(services, cwd)),
     activateSkill: (id, name, body) =>
       activateSkillIn(id, name, body, { models, uploads: deps.uploads, use: live.use }),
     submit: (id, body, by) => submitPrompt(id, body, { models, uploads: deps.uploads, use: live.use, by }),

@@ -13,14 +13,20 @@ export interface SkillUse {
 /** Limit for the inserted texts: a body may name a long argument any number of times. */
 const MAX_INSERTED_CHARS = 8 * 1024 * 1024;
 
-const QUOTED = /"([^"]*)"|'([^']*)'/g;
-const WORD = /(?:"[^"]*"|'[^']*'|\S)+/g;
+/** White space, a quoted text, other text, or a quote without its counterpart. */
+const PIECE = /(\s+)|"([^"]*)"|'([^']*)'|[^\s"']+|["']/g;
 
 /** Splits at white space; quotes group words and are removed. A quote without its counterpart is a character. */
-export const splitArguments = (args: string): string[] =>
-  (args.match(WORD) ?? []).map((word) =>
-    word.replaceAll(QUOTED, (_whole, double?: string, single?: string) => double ?? single ?? ''),
-  );
+export function splitArguments(args: string): string[] {
+  const words: string[][] = [];
+  let isNew = true;
+  for (const [piece, space, double, single] of args.matchAll(PIECE)) {
+    if (isNew && space === undefined) words.push([]);
+    isNew = space !== undefined;
+    if (!isNew) words.at(-1)?.push(double ?? single ?? piece);
+  }
+  return words.map((parts) => parts.join(''));
+}
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const escaped = (text: string, characters: RegExp) =>

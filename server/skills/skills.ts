@@ -35,6 +35,8 @@ export interface Skills {
   look(cwd: string): Promise<SkillCatalog>;
   /** The catalog of the last check; before the first one the shipped skills. */
   seen(cwd: string): SkillCatalog;
+  /** The folders whose skills apply to a directory, existing or not: a write there changes later conversations. */
+  folders(cwd: string): Promise<readonly string[]>;
 }
 
 /** The catalog of a directory, and the state of the roots that it was built from. */
@@ -110,6 +112,7 @@ export function createSkills(deps: SkillsDeps): Skills {
         }
       }),
     seen,
+    folders: async (cwd) => (await skillRoots(cwd, deps)).map(({ path }) => path),
   };
 }
 

@@ -283,6 +283,13 @@ describe('loaded by the model', () => {
     await talk.approval();
   });
 
+  test('is not written without asking: it would change later conversations', async () => {
+    const talk = await startTalk(world);
+    await talk.turn('go', callThenText('Write', { path: 'notes/mine.md', content: 'Notes.' }));
+    await talk.prompt('go', callThenText('Write', { path: '.agents/skills/mine.md', content: 'Mine.' }));
+    expect(await talk.approval()).toMatchObject({ tool_name: 'Write' });
+  });
+
   test('is named in the summary of a compaction', async () => {
     await greet();
     const talk = await startTalk(world);

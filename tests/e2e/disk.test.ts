@@ -10,6 +10,7 @@ import { z } from 'zod';
 import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
 import type { ModelServer } from '#support/model-server.ts';
 import { mountsForbidden } from '#support/namespace.ts';
+import { writeFiles } from '#support/plugins.ts';
 import { spawnServer, type SpawnedServer } from '#support/server.ts';
 import { sessionFolder } from '#support/session-folder.ts';
 import { connect, type ReceivedFrame } from '#support/ws-client.ts';
@@ -123,6 +124,29 @@ describe.skipIf(forbidden !== undefined)('a disk that fills up', () => {
     for (const line of (await journal()).trimEnd().split('\n')) expect(() => JSON.parse(line)).not.toThrow();
     const other = created.parse((await newSession(server)).data);
     await turn(server, other.id, 'There, too.');
+  });
+
+  it('refuses a plugin that does not fit, and keeps the installed one whole', async () => {
+    const server = await start({ home, mounts: SMALL_DISK });
+    const source = await writeFiles(join(root, 'plugin'), { 'service.plugin.json': { name: 'tools', version: '1' } });
+    const install = () => server.api('POST', '/plugins', { source });
+    const installed = async () => (await server.api('GET', '/plugins')).data;
+    const first = { plugins: [{ id: 'tools', version: '1', state: 'ok', enabled: true }] };
+    expect(await install()).toMatchObject({ code: 0 });
+    await writeFiles(source, {
+      'service.plugin.json': { name: 'tools', version: '2' },
+      large: Buffer.alloc(16 * 1024 * 1024),
+    });
+    expect(await install()).toMatchObject({ code: 50001, msg: expect.stringMatching(/^ENOSPC/) });
+    expect(await installed()).toMatchObject(first);
+    expect(await readdir(join(server.home, 'plugins', 'managed'))).toEqual(['tools']);
+
+    const disk = fillDisk(server.home);
+    expect(await server.api('POST', '/plugins/tools:disable')).toMatchObject({ code: 50003 });
+    expect(await installed()).toMatchObject(first);
+    await disk.free();
+    await rm(join(source, 'large'));
+    expect(await install()).toMatchObject({ code: 0, data: { version: '2' } });
   });
 
   it('creates no session, and leaves no files of it', async () => {

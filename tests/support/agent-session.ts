@@ -25,7 +25,7 @@ import { createOpJournals } from '#server/transcript/op-journal.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import { noHooks } from './no-hooks.ts';
 import { noMcp } from './no-mcp.ts';
-import { noSkills } from './no-skills.ts';
+import { noCommands, noPlugins, noSkills } from './no-skills.ts';
 import { noWeb } from './no-web.ts';
 import { until } from './patience.ts';
 import { defaultTaskSettings } from './tasks.ts';
@@ -113,6 +113,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       hooks: noHooks,
       mcp: noMcp,
       media: { videos: { addressOf: nothing } },
+      plugins: noPlugins,
       web: noWeb,
       ...options.featureServices,
     },
@@ -124,6 +125,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
       },
       tools,
       skills: noSkills,
+      commands: noCommands,
       defaultPermission: () => 'manual',
       resolveModel: nothing,
       effort: () => 'off',

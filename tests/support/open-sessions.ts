@@ -31,6 +31,7 @@ import { createOpJournals } from '#server/transcript/op-journal.ts';
 import { leaseHolder } from './lease-holder.ts';
 import { noHooks } from './no-hooks.ts';
 import { noMcp } from './no-mcp.ts';
+import { noCommands, noPlugins } from './no-skills.ts';
 import { noWeb } from './no-web.ts';
 import { openProjects } from './projects.ts';
 
@@ -72,9 +73,8 @@ export async function openSessions(options: OpenSessionsOptions): Promise<Opened
     ignoredDirs: async () => [],
     projects: openProjects(),
     trusted: async () => false,
-    agentFolders: () => [],
-    pluginSkills: () => [],
-    readableFolders: () => [],
+    contributed: () => ({ skills: [], agentFolders: [], roots: [] }),
+    commands: noCommands,
     runtime: createLocalRuntime(),
     instructionsMaxAgeMs: 0,
     clock,
@@ -90,7 +90,14 @@ export async function openSessions(options: OpenSessionsOptions): Promise<Opened
     tools: [],
     log,
   });
-  const featureServices = { cron: { log }, hooks: noHooks, mcp: noMcp, media: { videos }, web: noWeb };
+  const featureServices = {
+    cron: { log },
+    hooks: noHooks,
+    mcp: noMcp,
+    media: { videos },
+    plugins: noPlugins,
+    web: noWeb,
+  };
 
   const sink = { publish };
   const slots = createSemaphore(8);

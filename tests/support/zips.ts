@@ -26,7 +26,7 @@ export interface RawEntry {
   flags?: number;
   /** 0: stored; 8: deflated, the default. */
   method?: number;
-  /** Of a Unix system. */
+  /** Mode of a Unix system. */
   mode?: number;
   crc?: number;
 }

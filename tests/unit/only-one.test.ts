@@ -33,6 +33,7 @@ describe('code that occurs in one file only', () => {
         'server/project-files/git-entries.ts',
       ],
     ],
+    ['parses YAML of any author', /import\('yaml'\)|from 'yaml'/, ['server/files/front-matter.ts']],
     [
       'reads request targets',
       /parseRequestTarget\(/,

@@ -1,6 +1,6 @@
 /** `/asyncapi.json`: the WebSocket as AsyncAPI 3.1.0, made from the schemas that run. */
 import { z } from 'zod';
-import { durableEvents, globalEvents, volatileEvents } from '#schema/events/catalogue.ts';
+import { durableEvents, globalEvents, volatileEvents, volatileGlobalEvents } from '#schema/events/catalogue.ts';
 import { ackSchema, frameId, requestFrames } from '#schema/frames/request-frames.ts';
 import { eventLikeFrames, serverFrames } from '#schema/frames/server-frames.ts';
 import { rewriteSchema, type JsonSchema } from '#schema/json-schema.ts';
@@ -39,7 +39,7 @@ function eventPayload([type, fields]: [string, z.ZodType]): z.ZodType {
 
 /** One schema for all event frames. */
 function eventFrameSchema(): z.ZodObject {
-  const events = { ...durableEvents, ...volatileEvents, ...globalEvents };
+  const events = { ...durableEvents, ...volatileEvents, ...globalEvents, ...volatileGlobalEvents };
   return z.object({
     type: z.string(),
     seq: count,

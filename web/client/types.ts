@@ -9,6 +9,8 @@ import type {
   GlobalFields,
   GlobalType,
   VolatileFields,
+  VolatileGlobalFields,
+  VolatileGlobalType,
   VolatileType,
 } from '#schema/events/catalogue.ts';
 import type { ServerFrameType } from '#schema/frames/server-frames.ts';
@@ -72,7 +74,8 @@ interface Frame<T extends string, Fields> {
   seq: number;
   session_id: string;
   timestamp: string;
-  payload: Fields & Routing;
+  /** An empty object schema infers a type that allows no members. */
+  payload: (Fields extends Record<string, never> ? object : Fields) & Routing;
   epoch?: string;
 }
 
@@ -83,7 +86,9 @@ export type DurableFrame = { [T in DurableType]: Frame<T, DurableFields<T>> & { 
 export type VolatileFrame = {
   [T in VolatileType]: Frame<T, VolatileFields<T>> & { volatile: true; offset?: number };
 }[VolatileType];
-export type GlobalFrame = { [T in GlobalType]: Frame<T, GlobalFields<T>> & { volatile?: undefined } }[GlobalType];
+export type GlobalFrame =
+  | { [T in GlobalType]: Frame<T, GlobalFields<T>> & { volatile?: undefined } }[GlobalType]
+  | { [T in VolatileGlobalType]: Frame<T, VolatileGlobalFields<T>> & { volatile: true } }[VolatileGlobalType];
 
 /** Every event of this server. Clients ignore unknown types, so a `switch` needs no default case. */
 export type EventFrame = DurableFrame | VolatileFrame | GlobalFrame;

@@ -22,6 +22,8 @@ export interface Feature extends ToolViews {
   picker?: Component;
   /** Tabs of the panel next to the conversation. */
   panels?: readonly Panel[];
+  /** Views that replace the conversation, opened from the list of sessions. */
+  mainViews?: readonly MainView[];
   /** Drawn a single time for each session, regardless of the open tab; prop `session`. For overlays of the page. */
   overlay?: Component;
 }
@@ -34,6 +36,14 @@ export interface Panel {
    * Mounted when its tab is first opened, unmounted when the session is left; props `session` and `shown`, whether the
    * tab is visible.
    */
+  component: Component;
+}
+
+export interface MainView {
+  /** Its address in the page: `#/<id>`, lower-case letters. */
+  id: string;
+  label: string;
+  /** A `main` element; its slot `lead` is drawn at the start of its header. */
   component: Component;
 }
 
@@ -62,6 +72,7 @@ export function gatherFeatures(list: readonly Feature[]) {
     strips: list.flatMap((feature) => feature.strip ?? []),
     pickers: list.flatMap((feature) => feature.picker ?? []),
     panels: list.flatMap((feature) => feature.panels ?? []),
+    mainViews: list.flatMap((feature) => feature.mainViews ?? []),
     overlays: list.flatMap((feature) => feature.overlay ?? []),
     pending: (view: SessionView): Pending[] => list.flatMap((feature) => feature.pending?.(view) ?? []),
   };

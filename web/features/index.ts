@@ -7,6 +7,7 @@ import { files } from './files/index.ts';
 import { goals } from './goals/index.ts';
 import { mcp } from './mcp/index.ts';
 import { planMode } from './plan-mode/index.ts';
+import { plugins } from './plugins/index.ts';
 import { projectTrust } from './project-trust/index.ts';
 import { questions } from './questions/index.ts';
 import { shell } from './shell/index.ts';
@@ -35,5 +36,6 @@ export const features: readonly Feature[] = [
   workspace,
   terminals,
   mcp,
+  plugins,
   projectTrust,
 ];

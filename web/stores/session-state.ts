@@ -1,5 +1,5 @@
 /** State of a session that its transcripts do not convey, for the component that displays it. */
-import { followState, type SessionState, type SessionStateOptions } from './follow-state.ts';
+import { followState, type FollowedState, type StateOptions } from './follow-state.ts';
 import { useOpenSession } from './session.ts';
 import { useWorkbench } from './workbench.ts';
 
@@ -8,7 +8,7 @@ import { useWorkbench } from './workbench.ts';
  * `failed`: the page displays the error.
  */
 export function useSessionState<T>(
-  options: Omit<SessionStateOptions<T>, 'failed'> & Partial<SessionStateOptions<T>>,
-): SessionState<T> {
+  options: Omit<StateOptions<T>, 'failed'> & Partial<StateOptions<T>>,
+): FollowedState<T> {
   return followState(useOpenSession(), { failed: useWorkbench().report, ...options });
 }

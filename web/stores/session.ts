@@ -14,7 +14,7 @@ import { applyToSession } from '../state/session-list.ts';
 import { mainOf, type SessionView } from '../state/session-view.ts';
 import { createTimeline, type Row } from '../state/timeline.ts';
 import { createAttachments } from './attachments.ts';
-import type { SessionListener } from './follow-state.ts';
+import type { StateListener } from './follow-state.ts';
 
 /** Draw interval of a hidden page. */
 const HIDDEN_DRAW_MS = 250;
@@ -65,7 +65,7 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
   let closed = false;
   /** Events that arrived while the session was being read. */
   let meanwhile: EventFrame[] | undefined;
-  const listeners = new Set<SessionListener>();
+  const listeners = new Set<StateListener>();
 
   function draw() {
     drawing = false;
@@ -158,7 +158,7 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
     },
     refreshStatus,
     /** Calls the listener until the returned function is called. */
-    listen(listener: SessionListener): () => void {
+    listen(listener: StateListener): () => void {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },

@@ -1,5 +1,5 @@
 /** Shared state of the whole page: the client, the connection, the session list, models. */
-import { inject, shallowRef, type InjectionKey } from 'vue';
+import { computed, inject, shallowRef, type InjectionKey } from 'vue';
 import { createClient } from '../client/client.ts';
 import { ConnectionError, isUnauthorized, reasonOf } from '../client/errors.ts';
 import type { Connection } from '../client/socket.ts';
@@ -27,6 +27,7 @@ export function useWorkbench(): Workbench {
 }
 
 const sessionInAddress = () => /^#\/s\/(.+)$/.exec(location.hash)?.[1];
+const viewInAddress = () => /^#\/([a-z-]+)$/.exec(location.hash)?.[1];
 
 /** Opens the connection of the page; never closed. */
 export function createWorkbench(features: FeatureSet) {
@@ -49,6 +50,8 @@ export function createWorkbench(features: FeatureSet) {
   const config = shallowRef<Config>();
   const auth = shallowRef<AuthSummary>();
   const selected = shallowRef(sessionInAddress());
+  /** Id of the view that replaces the conversation. */
+  const viewId = shallowRef(viewInAddress());
   /** The message to display in the selected session, until it is displayed. */
   const target = shallowRef<TurnTarget>();
   /** The scope of the open search palette; undefined while it is closed. */
@@ -118,6 +121,7 @@ export function createWorkbench(features: FeatureSet) {
     const given = takeToken();
     if (given) return void useToken(given);
     selected.value = sessionInAddress();
+    viewId.value = viewInAddress();
     if (target.value?.sessionId !== selected.value) target.value = undefined;
   });
   window.addEventListener('online', () => socket.probe());
@@ -147,11 +151,15 @@ export function createWorkbench(features: FeatureSet) {
     config,
     auth,
     selected,
+    mainView: computed(() => features.mainViews.find(({ id }) => id === viewId.value)),
     target,
     palette,
     report,
     refresh,
     select,
+    showView(id: string) {
+      location.hash = `#/${id}`;
+    },
     /** Selects a session and displays one of its messages. */
     openAt(id: string, wanted: TurnTarget | undefined) {
       target.value = wanted;

@@ -24,8 +24,13 @@ import type { AgentContext } from '../contract/context.ts';
 import { mainProfile } from '../profiles/built-in.ts';
 import type { Instructions } from '../prompt/instructions.ts';
 import type { StatusFrames } from '../loop/status-frames.ts';
-import { directoryHeading, instructionsSection, shownDirectories } from '../prompt/system-prompt.ts';
-import type { AgentChange, TurnModel, AgentConfig, AgentBirth, PromptSections } from '../contract/config.ts';
+import {
+  directoryHeading,
+  instructionsSection,
+  shownDirectories,
+  type PromptSections,
+} from '../prompt/system-prompt.ts';
+import type { AgentChange, TurnModel, AgentConfig, AgentBirth } from '../contract/config.ts';
 import type { Profile } from '../contract/profile.ts';
 
 /** The record of a binding. `mainOnly` are the names of tools that an agent which works for another one never gets. */

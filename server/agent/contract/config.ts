@@ -2,12 +2,9 @@
 import type { ResolvedModel, RequestSettings } from '#server/models/types.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import type { SessionWarning } from '#schema/rest/session.ts';
-import type { CompleteDraft, Draft, InternalFields } from '#server/journal/records.ts';
+import type { CompleteDraft, Draft } from '#server/journal/records.ts';
 import type { Profile } from './profile.ts';
 import type { Caller } from '#schema/rest/caller.ts';
-
-/** Sections of the system prompt that stay the same for the agent's life; empty for none. */
-export type PromptSections = NonNullable<InternalFields['agent.prompt']['frozen']>;
 
 /** Model, settings and system prompt of a turn; read when the turn starts. */
 export interface TurnModel {

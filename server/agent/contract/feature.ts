@@ -20,7 +20,8 @@ import type { AgentConfigRequest, SessionStatus, SessionWarning } from '#schema/
 import type { PreparedCall, Tool, ToolResult } from '#server/tools/tool.ts';
 import type { TranscriptFeature } from '#server/transcript/transcript-rows.ts';
 import type { AgentContext, SessionContext, TurnInput } from './context.ts';
-import type { TurnModel, AgentChange, PromptSections } from './config.ts';
+import type { PromptSections } from '../prompt/system-prompt.ts';
+import type { TurnModel, AgentChange } from './config.ts';
 import type { StoredResult } from './calls.ts';
 import type { AgentServices } from './services.ts';
 

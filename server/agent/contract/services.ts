@@ -9,11 +9,12 @@ import type { StoredMediaReader } from '../media/stored-media.ts';
 import type { SessionLocation } from './context.ts';
 import type { Instructions } from '../prompt/instructions.ts';
 import type { Projects } from '#server/project-files/projects.ts';
-import type { PromptSections } from './config.ts';
+import type { PromptSections } from '../prompt/system-prompt.ts';
 import type { Touched } from './calls.ts';
 import type { Profiles, Catalog, Profile } from './profile.ts';
 import type { BoundTools, ToolPolicy } from './tools.ts';
 import type { Decision } from '#server/permissions/decision.ts';
+import type { PluginCommands } from '#server/plugins/commands.ts';
 import type { Skills } from '#server/skills/skills.ts';
 import type { RememberedRule } from '#server/journal/projections/context.ts';
 import type { AddedStep } from '#server/permissions/policy.ts';
@@ -24,6 +25,8 @@ export interface AgentServices {
   readonly tools: readonly Tool[];
   /** The skills that apply to a directory. */
   readonly skills: Skills;
+  /** The slash commands of plugins. */
+  readonly commands: PluginCommands;
   defaultPermission(): PermissionMode;
   /** Throws what makes the alias unusable. */
   resolveModel(alias: string): ResolvedModel;

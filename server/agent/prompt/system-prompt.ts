@@ -1,11 +1,14 @@
 /** The system prompt of an agent. It contains no date, which reminders disclose. */
 import { platform } from 'node:os';
+import type { InternalFields } from '#server/journal/records.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { listDirectory } from './directory-listing.ts';
 import { fillTemplate, type Placeholders } from './template.ts';
-import type { PromptSections } from '../contract/config.ts';
 import type { Instructions } from './instructions.ts';
 import { MAIN_ROLE } from './roles.ts';
+
+/** Sections that stay the same for the agent's life; empty for none. */
+export type PromptSections = NonNullable<InternalFields['agent.prompt']['frozen']>;
 
 export interface PromptInputs {
   runtime: Pick<Runtime, 'list'>;

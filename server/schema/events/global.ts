@@ -1,9 +1,11 @@
-/** Events of the stream `__global__`: durable there, never part of a session's journal. */
+/** Events of the stream `__global__`, never part of a session's journal. */
 import { z } from 'zod';
+import { capabilityInstallSchema } from '../rest/capability.ts';
 import { callerSchema } from '../rest/caller.ts';
 import { configSchema } from '../config/config.ts';
 import { workspaceSchema } from '../rest/workspace.ts';
 
+/** The durable ones: numbered, stored and replayed. */
 export const globalEvents = {
   'event.session.archived': z.object({ workspace_id: z.string() }),
   'event.workspace.created': z.object({ workspace: workspaceSchema }),
@@ -21,4 +23,9 @@ export const globalEvents = {
   }),
   /** Plugins were installed, enabled, disabled, removed or reloaded, also by another server of the home. */
   'event.plugin.changed': z.object({}),
+};
+
+/** The volatile ones: sent to the clients that are connected, not stored. */
+export const volatileGlobalEvents = {
+  'event.capability.changed': z.object({ capability_id: z.string(), install: capabilityInstallSchema }),
 };

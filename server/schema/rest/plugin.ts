@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { count } from '../scalars.ts';
 
 export const pluginSourceKinds = ['local-path', 'zip-url', 'github'] as const;
-export type PluginSourceKind = (typeof pluginSourceKinds)[number];
 
 /** A repository, and the commit that was installed. */
 export const pluginRepositorySchema = z.object({

@@ -1,4 +1,4 @@
-/** Activation of a skill by a person: it enters the running turn, or opens one like a prompt. */
+/** Slash commands of people: skills, which enter the running turn, and commands of plugins. */
 import { ServiceError } from '#server/errors/service-error.ts';
 import { DEFAULT_PROFILE } from '#server/agent/profiles/built-in.ts';
 import type { Agent } from '#server/agent/contract/agent.ts';
@@ -6,8 +6,9 @@ import type { AgentChange } from '#server/agent/contract/config.ts';
 import type { PromptInput, PromptOrigin } from '#server/agent/contract/prompts.ts';
 import type { Draft } from '#server/journal/records.ts';
 import type { Whole } from '#server/journal/texts.ts';
-import { activateSkill, type SkillActivation } from '#server/skills/activation.ts';
-import { findSkill, type SkillCatalog } from '#server/skills/skill.ts';
+import { activateCommand, findCommand } from '#server/plugins/commands.ts';
+import { activateByUser } from '#server/skills/activation.ts';
+import { findSkill } from '#server/skills/skill.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { ActivateSkill } from '#schema/rest/skill.ts';
 import type { Prompt } from '#schema/rest/prompt.ts';
@@ -15,20 +16,6 @@ import type { LiveSession } from '../live/session.ts';
 import { metadataText } from '../index/prompt-text.ts';
 import { checkSessionMedia, checkUploads, storePromptMedia } from './prompt-content.ts';
 import type { SubmitDeps } from './submit-prompt.ts';
-
-/** Returns the expanded skill. Throws `skill.not_found`, `skill.not_activatable`. */
-export function activateByUser(
-  catalog: SkillCatalog,
-  name: string,
-  { args, sessionId }: { args: string | undefined; sessionId: string },
-): SkillActivation {
-  const skill = findSkill(catalog, name);
-  if (!skill) throw new ServiceError('skill.not_found', `Skill "${name}" was not found`);
-  if (skill.kind === 'reference') {
-    throw new ServiceError('skill.not_activatable', `Skill "${skill.name}" cannot be activated by the user`);
-  }
-  return activateSkill(skill, { args, sessionId, trigger: 'user-slash' });
-}
 
 /** A slash command of a person, before its attachments are stored. */
 interface SlashCommand {
@@ -41,9 +28,9 @@ interface SlashCommand {
 }
 
 /**
- * Activates a skill in the main agent. Resolves when its turn has started, when it has entered the running turn or when
- * it was queued. Throws `session.not_found`, `skill.not_found`, `skill.not_activatable`, `file.not_found`,
- * `validation.failed`, `persistence.failure`.
+ * Activates a skill, or the command of a plugin, in the main agent. Resolves when its turn has started, when it has
+ * entered the running turn or when it was queued. Throws `session.not_found`, `skill.not_found`,
+ * `skill.not_activatable`, `file.not_found`, `validation.failed`, `persistence.failure`.
  */
 export async function activateSkillIn(
   sessionId: string,
@@ -51,20 +38,28 @@ export async function activateSkillIn(
   { args, attachments = [] }: ActivateSkill,
   deps: SubmitDeps,
 ): Promise<void> {
-  const starting = await deps.use(sessionId, async (session) => {
-    const { services, cwd } = session.context;
-    const activation = activateByUser(await services.skills.look(cwd), name, { args, sessionId });
-    const command: SlashCommand = {
-      origin: { kind: 'skill_activation', trigger: 'user-slash', ...activation.facts },
-      text: activation.text,
-      activated: activation.event(MAIN_AGENT),
-      steers: true,
-    };
+  const { starting } = await deps.use(sessionId, async (session) => {
+    const command = await commandOf(session, name, args);
     await checkUploads(attachments, deps.uploads);
     await checkSessionMedia(attachments, session.log.dir, 'attachments');
     return run(session, command, { typed: `/${name} ${args ?? ''}`.trim(), attachments }, deps);
   });
+  // The hooks on a prompt may take minutes: they keep the session loaded themselves.
   await starting;
+}
+
+/** A skill has precedence over a command of its name. Throws `skill.not_found`, `skill.not_activatable`. */
+async function commandOf({ id, context }: LiveSession, name: string, args: string | undefined): Promise<SlashCommand> {
+  const { services, cwd } = context;
+  const skills = await services.skills.look(cwd);
+  const command = findSkill(skills, name) ? undefined : findCommand(await services.commands.look(), name);
+  if (command) {
+    const { text, origin, event } = activateCommand(command, args);
+    return { origin, text, activated: event(MAIN_AGENT), steers: false };
+  }
+  const { facts, text, event } = activateByUser(skills, name, { args, sessionId: id });
+  const origin: PromptOrigin = { kind: 'skill_activation', trigger: 'user-slash', ...facts };
+  return { origin, text, activated: event(MAIN_AGENT), steers: true };
 }
 
 async function run(
@@ -72,7 +67,7 @@ async function run(
   { origin, text, activated, steers }: SlashCommand,
   { typed, attachments }: { typed: string; attachments: NonNullable<ActivateSkill['attachments']> },
   { models, uploads }: SubmitDeps,
-): Promise<Promise<Prompt['status']> | undefined> {
+): Promise<{ starting: Promise<Prompt['status']> | undefined }> {
   const { agents, context, log } = session;
   const agent = agents.main;
   await log.claim();
@@ -91,7 +86,7 @@ async function run(
   const head = [activated, ...session.promptAccepted(metadataText([{ type: 'text', text: typed }]))];
   const { status } = agent.submit({ id, origin, input, createdAt: context.clock.now() }, head);
   if (status === 'queued' && steers) steer(agent, id);
-  return agent.starting(id);
+  return { starting: agent.starting(id) };
 }
 
 /** Moves the prompt into the running turn; without one it stays queued. */

@@ -3,7 +3,7 @@ import { invalidField } from '#server/errors/service-error.ts';
 import { DEFAULT_PROFILE } from '#server/agent/profiles/built-in.ts';
 import { internal, type Draft } from '#server/journal/records.ts';
 import { userOrigin } from '#server/journal/typed-prompts.ts';
-import type { SkillActivation } from '#server/skills/activation.ts';
+import { activateByUser, type SkillActivation } from '#server/skills/activation.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { Agent } from '#server/agent/contract/agent.ts';
 import type { AgentChange } from '#server/agent/contract/config.ts';
@@ -13,7 +13,6 @@ import type { Prompt, SubmitPrompt } from '#schema/rest/prompt.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
 import type { Uploads } from '#server/uploads/uploads.ts';
 import type { LiveSession } from '../live/session.ts';
-import { activateByUser } from './activate-skill.ts';
 import { checkContent, checkUploads, storePromptMedia } from './prompt-content.ts';
 import { metadataText } from '../index/prompt-text.ts';
 

@@ -89,6 +89,41 @@ describe('the global stream', () => {
     );
   });
 
+  it('sends a volatile event with the last number, and stores nothing', async () => {
+    const { stream, sent, deleted, replay } = await open();
+    const install = { running: true, step: 'download' };
+    stream.publishVolatile('event.capability.changed', { capability_id: 'x', install });
+    deleted('/a');
+    const before = await readFile(file(), 'utf8');
+    stream.publishVolatile('event.capability.changed', { capability_id: 'x', install });
+    deleted('/b');
+    expect(sent.map(({ seq, volatile }) => [seq, volatile])).toEqual([
+      [0, true],
+      [1, undefined],
+      [1, true],
+      [2, undefined],
+    ]);
+    const { epoch } = await stream.position('__global__');
+    expect(JSON.parse(frameText(sent[2] ?? expect.fail()))).toEqual({
+      type: 'event.capability.changed',
+      seq: 1,
+      session_id: '__global__',
+      timestamp: expect.any(String),
+      payload: {
+        type: 'event.capability.changed',
+        capability_id: 'x',
+        install,
+        agentId: 'main',
+        sessionId: '__global__',
+      },
+      epoch,
+      volatile: true,
+    });
+    expect(await replay(0, 2)).toEqual([sent[1], sent[3]].map((each) => frameText(each ?? expect.fail())));
+    expect((await readFile(file(), 'utf8')).startsWith(before)).toBe(true);
+    expect(await readFile(file(), 'utf8')).not.toContain('capability');
+  });
+
   it('continues after a restart, and replays the sent bytes', async () => {
     const first = await open();
     for (const root of ['/a', '/b', '/ü']) first.deleted(root);

@@ -98,6 +98,7 @@ describe('refuses', () => {
     ['two Unicode forms of a parent', ['\u00E9/a', 'e\u0301/b'], /case or in Unicode/],
     ['ß and ss', ['stra\u00DFe', 'STRASSE'], /case or in Unicode/],
     ['the Kelvin sign and k', ['\u212A', 'k'], /case or in Unicode/],
+    ['two orders of combining marks', ['\u03B1\u0345\u0301', '\u03B1\u0301\u0345'], /case or in Unicode/],
     ['two sigmas', ['\u03C3', '\u03C2'], /case or in Unicode/],
     ['a file and a folder of one name', ['a', 'a/b'], /name of a folder/],
     ['a folder and a file of one name', ['a/b', 'a'], /name of a folder/],

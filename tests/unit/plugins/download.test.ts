@@ -63,8 +63,15 @@ describe('redirects', () => {
   });
 
   it('are refused after the fifth, and in a loop', async () => {
-    const url = await serveDuringTest({ '/loop': redirect('/loop') });
+    let asked = 0;
+    const url = await serveDuringTest({
+      '/loop': (_request, response) => {
+        asked += 1;
+        response.writeHead(302, { location: '/loop' }).end();
+      },
+    });
     await expect(download(`${url}/loop`)).rejects.toEqual(refusal('more than 5 redirects'));
+    expect(asked).toBe(6);
   });
 
   it('are refused to another kind of address', async () => {

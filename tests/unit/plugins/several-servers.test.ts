@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { managedFolder } from '#server/plugins/plugins-writer.ts';
 import { registryFile } from '#server/plugins/registry.ts';
+import { createLocalRuntime } from '#server/runtime/local.ts';
 import { eventually } from '#support/patience.ts';
 import { usePlugins, versioned, versionOf } from '#support/plugins.ts';
 import { useTemporaryFolder } from '#support/session-logs.ts';
@@ -80,4 +81,27 @@ it('follow an edit of the registry, and its removal', async () => {
   await rm(registryFile(home));
   await eventually(() => expect(plugins.enabled()).toEqual([]));
   expect(changes.slice(2)).toEqual(['reload', 'event', 'reload', 'event', 'reload', 'event', 'reload', 'event']);
+});
+
+it('announce a change once, also when its load takes longer than the file is watched quietly', async () => {
+  const runtime = createLocalRuntime({ env: () => ({}) });
+  let lists = 0;
+  const slow = {
+    ...runtime,
+    async list(path: string) {
+      lists += 1;
+      // Longer than the debounce of the watcher.
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      return runtime.list(path);
+    },
+  };
+  const { plugins, changes } = usePlugins(home, 'server_1', { files: slow });
+  const root = await versioned(folder.path, 'a', '1');
+  await writeFile(join(root, 'service.plugin.json'), JSON.stringify({ name: 'a', commands: './d1' }));
+  await plugins.ready();
+  await plugins.install(root);
+  expect(lists).toBeGreaterThan(0);
+  await plugins.act('a', 'disable');
+  await plugins.act('a', 'enable');
+  expect(changes).toEqual(['install', 'event', 'disable', 'event', 'enable', 'event']);
 });

@@ -53,6 +53,21 @@ describe('the lock of a change', () => {
     expect(await lock.hold(async () => 'yes')).toBe('yes');
   });
 
+  it('is not waited for after the signal is aborted, and its work never runs', async () => {
+    const path = join(await temporaryHome(), 'lock');
+    const [one, two] = [openLock(path).lock, openLock(path, { holder: leaseHolder('two') }).lock];
+    const stopping = new AbortController();
+    let ran = false;
+    await one.hold(async () => {
+      const waiting = two.hold(async () => void (ran = true), stopping.signal);
+      stopping.abort(new Error('stopping'));
+      await expect(waiting).rejects.toThrow(/^stopping$/);
+    });
+    expect(ran).toBe(false);
+    await expect(two.hold(async () => void (ran = true), stopping.signal)).rejects.toThrow('stopping');
+    expect(await two.hold(async () => 'yes')).toBe('yes');
+  });
+
   it('is taken from a dead owner, and refused after a wait while a live one has it', async () => {
     const path = join(await temporaryHome(), 'lock');
     await writeFile(`${path}.3`, deadOwner());

@@ -3,9 +3,14 @@ import { expect, it } from 'vitest';
 import { features } from '#server/features/features.ts';
 import { isGlobalEvent } from '#server/events/frame.ts';
 import { projectedTypes } from '#server/transcript/following/projected.ts';
-import { durableEvents, globalEvents, volatileEvents } from '#schema/events/catalogue.ts';
+import { durableEvents, globalEvents, volatileEvents, volatileGlobalEvents } from '#schema/events/catalogue.ts';
 
-const types = Object.keys({ ...durableEvents, ...volatileEvents, ...globalEvents }).toSorted();
+const types = Object.keys({
+  ...durableEvents,
+  ...volatileEvents,
+  ...globalEvents,
+  ...volatileGlobalEvents,
+}).toSorted();
 
 it('are those that operations convey', () => {
   const projected = projectedTypes(features);

@@ -1,8 +1,9 @@
 /** State of a session that is read over REST, and read again after events. */
 import { effectScope, nextTick, shallowRef } from 'vue';
-import { expect, it } from 'vitest';
-import { followState, type SessionListener } from '../../../web/stores/follow-state.ts';
+import { describe, expect, it } from 'vitest';
+import { followState, type StateListener } from '../../../web/stores/follow-state.ts';
 import { eventually } from '#support/patience.ts';
+import type { EventFrame } from '../../../web/client/types.ts';
 import { frameMaker } from './session-frames.ts';
 
 const frame = frameMaker();
@@ -11,9 +12,9 @@ const queued = frame({ type: 'prompt.queued', payload: { promptId: 'p', content:
 
 /** A session whose events the test sends, and a state whose reads the test answers. */
 function open({ shown = true } = {}) {
-  const listeners = new Set<SessionListener>();
+  const listeners = new Set<StateListener>();
   const session = {
-    listen(listener: SessionListener) {
+    listen(listener: StateListener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
@@ -107,6 +108,62 @@ it('keeps its value when a read fails, and is read again later', async () => {
   expect(value.value).toBe('first');
   void refresh();
   await eventually(() => expect(reads).toHaveLength(3));
+});
+
+describe('with a function that applies events', () => {
+  /** A list of the names of the servers that changed. */
+  function following() {
+    const listeners = new Set<StateListener>();
+    const reads: ((names: string[]) => void)[] = [];
+    const scope = effectScope();
+    const state = scope.run(() =>
+      followState<string[]>(
+        {
+          listen(listener) {
+            listeners.add(listener);
+            return () => void listeners.delete(listener);
+          },
+        },
+        {
+          load: () => new Promise((resolve) => void reads.push(resolve)),
+          on: ({ type }) => type === 'prompt.queued',
+          apply: (names, event) => (event.type === 'tool.list.updated' ? [...names, event.payload.serverName] : names),
+          failed: () => expect.fail('no read fails'),
+        },
+      ),
+    );
+    if (!state) throw new Error('the scope is not active');
+    const send = (event: EventFrame) => {
+      for (const listener of listeners) listener.event(event);
+    };
+    return { ...state, reads, send };
+  }
+
+  it('changes with an event, without a read', async () => {
+    const { value, reads, send } = following();
+    await eventually(() => expect(reads).toHaveLength(1));
+    reads[0]?.(['a']);
+    await eventually(() => expect(value.value).toEqual(['a']));
+    send(toolsChanged);
+    expect(value.value).toEqual(['a', 'x']);
+    await nextTick();
+    expect(reads).toHaveLength(1);
+    send(queued);
+    await eventually(() => expect(reads).toHaveLength(2));
+  });
+
+  it('adds the events of a running read to its reply', async () => {
+    const { value, reads, send } = following();
+    await eventually(() => expect(reads).toHaveLength(1));
+    send(toolsChanged);
+    expect(value.value).toBeUndefined();
+    reads[0]?.(['a']);
+    await eventually(() => expect(value.value).toEqual(['a', 'x']));
+    send(queued);
+    await eventually(() => expect(reads).toHaveLength(2));
+    reads[1]?.(['b']);
+    await eventually(() => expect(value.value).toEqual(['b']));
+  });
 });
 
 it.each(['resolve', 'reject'] as const)(

@@ -1,0 +1,31 @@
+/** An action on a row of the view: one at a time, with its failure. */
+import { shallowRef } from 'vue';
+import { isUnauthorized, reasonOf } from '../../client/errors.ts';
+import { useWorkbench } from '../../stores/workbench.ts';
+
+export function useAction() {
+  const { report } = useWorkbench();
+  const isBusy = shallowRef(false);
+  const failure = shallowRef('');
+
+  return {
+    isBusy,
+    failure,
+    /** Runs the work unless other work runs; true if it succeeded. */
+    async run(work: () => Promise<unknown>): Promise<boolean> {
+      if (isBusy.value) return false;
+      isBusy.value = true;
+      failure.value = '';
+      try {
+        await work();
+        return true;
+      } catch (error) {
+        if (isUnauthorized(error)) report(error);
+        failure.value = reasonOf(error);
+        return false;
+      } finally {
+        isBusy.value = false;
+      }
+    },
+  };
+}
