@@ -39,12 +39,20 @@ const own = (file = '', more: object = {}) => ({
   ...more,
 });
 
+interface InstallOptions {
+  files?: Record<string, string>;
+  /** Called with the directory before the install. */
+  prepare?(root: string): Promise<unknown>;
+  /** Further members of the manifest. */
+  manifest?: object;
+}
+
 async function install(
   name: string,
   mcpServers: object,
-  { files = {}, prepare }: { files?: Record<string, string>; prepare?: (root: string) => Promise<unknown> } = {},
+  { files = {}, prepare, manifest = {} }: InstallOptions = {},
 ): Promise<string> {
-  const root = await writePlugin(join(folder.path, `source-${name}`), { name, mcpServers }, files);
+  const root = await writePlugin(join(folder.path, `source-${name}`), { name, mcpServers, ...manifest }, files);
   await prepare?.(root);
   await world.ok('POST', '/plugins', { source: root });
   return join(world.server.home, 'plugins', 'managed', name);
@@ -401,4 +409,15 @@ it('a link that leads out since the manifest was read is refused at the connecti
     ['plugin-hostile:good', undefined],
   ]);
   expect(await readdir(folder.path)).not.toContain('ran');
+});
+
+it('a plugin whose manifest has an error has no servers; the others of the home are there after a restart', async () => {
+  await install('broken', { one: own() }, { manifest: { skills: '/elsewhere' } });
+  await install('tools', { one: own() });
+  expect((await catalog()).map(({ name }) => name)).toEqual(['plugin-tools:one']);
+  await mcp.endAll();
+  await world.restart();
+  const talk = await mcp.talk();
+  await turn(talk);
+  expect(await mcp.toolNames(talk)).toEqual(['mcp__plugin-tools_one__echo']);
 });
