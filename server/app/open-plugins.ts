@@ -39,6 +39,13 @@ export function openPlugins({ options, home, runtime, fetch, log }: OpenPluginsD
       clock,
       log,
       publish: () => globalStream.publish('event.plugin.changed', {}),
+      capabilityRows: () =>
+        options.capabilities.map(({ id, displayName, description, installer }) => ({
+          id,
+          displayName,
+          description,
+          supported: installer !== undefined,
+        })),
     }),
   );
 }

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, test, expect } from 'vitest';
 import { z } from 'zod';
 import type { Session } from '#schema/rest/session.ts';
+import { putFile } from '#support/files.ts';
 import { recordEvents, type EventLogOptions, type Recorder } from '#support/event-log.ts';
 import { manualClock } from '#support/manual-clock.ts';
 import { hostile, mcpTalks } from '#support/mcp-talk.ts';
@@ -33,6 +34,13 @@ interface Stage {
 
 const asked = { name: 'Bash', args: { command: 'cat a.txt', description: 'Show the file' } };
 const reads = { name: 'Read', args: { path: 'a.txt' } };
+
+/** Hooks that wait for the file `gate`, add a text, or refuse, by words in the prompt. */
+const skillHooks = [
+  { event: 'UserPromptSubmit', matcher: 'wait for the gate', command: 'until [ -e gate ]; do sleep 0.05; done' },
+  { event: 'UserPromptSubmit', matcher: 'noted', command: 'echo A note.' },
+  { event: 'UserPromptSubmit', matcher: 'forbidden', command: 'echo Forbidden. >&2; exit 2' },
+];
 
 /** Runs a scenario on a new session and compares its client's frames with the golden file of that name. */
 async function play(world: World, name: string, scenario: (stage: Stage) => Promise<void>, options?: EventLogOptions) {
@@ -517,6 +525,98 @@ scenarios('a swarm', { clock: swarmClock, env: oneByOne }, (add) => {
 
 /** A subagent starts when the test releases it: concurrently with the caller's turn the order would be random. */
 const subagentGate = { event: 'SubagentStart', command: 'until test -e begin; do sleep 0.01; done; rm begin' };
+
+/** Writes the skill `greet`, and `outer`, which loads it; returns a function that activates a skill. */
+async function withSkills({ world, post }: Stage) {
+  const file = (name: string) => join(world.server.home, 'skills', name, 'SKILL.md');
+  const text = (name: string, body: string) => `---\nname: ${name}\ndescription: About ${name}\n---\n${body}\n`;
+  await putFile(file('greet'), text('greet', 'Say hello to $0.'));
+  await putFile(file('outer'), text('outer', 'Load greet.'));
+  return (name: string, body: object) => post(`/skills/${encodeURIComponent(name)}:activate`, body);
+}
+
+const calls = (skill: string) => ({ calls: [{ name: 'Skill', args: { skill, args: 'bob' } }] });
+
+scenarios(
+  'a skill',
+  { config: { hooks: skillHooks, builtin_product_skills: false } },
+  (add) => {
+    add('skill-activated', async (stage) => {
+      const activate = await withSkills(stage);
+      stage.model.enqueue({ text: 'Hello Bob.' });
+      await activate('greet', { args: 'bob' });
+      await stage.until('prompt.completed');
+    });
+
+    add('skill-steered', async (stage) => {
+      const activate = await withSkills(stage);
+      const held = stage.model.enqueue({ text: 'One.', hold: true });
+      await stage.prompt('First');
+      await held.sent;
+      stage.model.enqueue({ text: 'Hello Bob.' });
+      await stage.recorder.act('activation', () => activate('greet', { args: 'bob' }));
+      held.release();
+      await stage.until('prompt.completed');
+    });
+
+    add('skill-queued-during-a-hook', async (stage) => {
+      const activate = await withSkills(stage);
+      const gate = join(stage.world.project, 'gate');
+      const submitted = stage.prompt('wait for the gate');
+      await stage.until('prompt.submitted');
+      await stage.recorder.act('activation', () => activate('greet', { args: 'bob' }));
+      for (const text of ['One.', 'Hello Bob.']) stage.model.enqueue({ text });
+      await writeFile(gate, '');
+      await submitted;
+      await stage.until('prompt.completed', 2);
+    });
+
+    add('skill-with-a-hook', async (stage) => {
+      const activate = await withSkills(stage);
+      stage.model.enqueue({ text: 'Hello.' });
+      await activate('greet', { args: 'noted' });
+      await stage.until('prompt.completed');
+    });
+
+    add('skill-refused-by-a-hook', async (stage) => {
+      const activate = await withSkills(stage);
+      await activate('greet', { args: 'forbidden' });
+      await stage.until('prompt.completed');
+    });
+
+    add('skill-with-a-prompt', async (stage) => {
+      await withSkills(stage);
+      stage.model.enqueue({ text: 'Hello Bob.' });
+      await stage.prompt('Be kind', { skills: [{ name: 'greet', args: 'bob' }] });
+      await stage.until('prompt.completed');
+    });
+
+    add('skill-by-the-model', async (stage) => {
+      await withSkills(stage);
+      for (const script of [calls('outer'), calls('greet'), { text: 'Hello Bob.' }]) stage.model.enqueue(script);
+      await stage.prompt('Go');
+      await stage.until('prompt.completed');
+    });
+
+    add('plugin-command', async (stage) => {
+      const source = join(stage.world.project, '..', 'plugin');
+      await putFile(join(source, 'service.plugin.json'), '{"name":"tools","commands":"./commands"}');
+      await putFile(join(source, 'commands', 'plain.md'), 'Go on with $ARGUMENTS.');
+      await stage.world.ok('POST', '/plugins', { source });
+      stage.model.enqueue({ text: 'Done.' });
+      await stage.post('/skills/tools:plain:activate', { args: 'it' });
+      await stage.until('prompt.completed');
+    });
+  },
+  [
+    'skill.activated',
+    'plugin_command.activated',
+    'prompt.queued',
+    'prompt.steered',
+    'prompt.submitted',
+    'turn.started',
+  ],
+);
 
 scenarios('a subagent in the background', { config: { hooks: [subagentGate] } }, (add) => {
   const starts = {
