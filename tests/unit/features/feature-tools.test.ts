@@ -106,6 +106,30 @@ const table: Record<string, Row> = {
       { args: { questions: [question({ options: [{ label: 'A' }, { label: 'A' }] })] }, problem: /stands twice/ },
     ],
   },
+  Skill: {
+    permission: 'free',
+    effects: 'none',
+    shown: [
+      {
+        args: { skill: 'greet' },
+        label: 'Invoke skill greet',
+        subject: 'greet',
+        literal: true,
+        display: { kind: 'skill_call', skill_name: 'greet' },
+      },
+      {
+        args: { skill: 'greet', args: 'bob' },
+        label: 'Invoke skill greet',
+        subject: 'greet',
+        literal: true,
+        display: { kind: 'skill_call', skill_name: 'greet', args: 'bob' },
+      },
+    ],
+    refused: [
+      { args: {}, problem: /^skill: / },
+      { args: { skill: '' }, problem: /^skill: / },
+    ],
+  },
   EnterPlanMode: {
     permission: 'free',
     effects: 'none',
