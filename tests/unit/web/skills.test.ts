@@ -186,6 +186,11 @@ describe('a loaded text', () => {
   it('of an activation has its id', () => {
     expect(textOfActivation(messages, 'slash')).toBe('Block slash');
     expect(textOfActivation(messages, 'other')).toBeUndefined();
+    const bundled = message('p', 'user', {
+      content: [{ type: 'text', text: 'Be kind.' }],
+      metadata: { origin: { kind: 'user', skillActivations: [{ activationId: 'bundled', skillName: 'Greet' }] } },
+    });
+    expect(textOfActivation([...messages, bundled], 'bundled')).toBe('');
   });
 
   it('of a call is between its result and the next response', () => {

@@ -2,16 +2,21 @@
 import type { Message } from '#schema/rest/message.ts';
 import { isSameName } from './skills.ts';
 
+/** The first text part of a message. */
 const textOf = ({ content }: Message) =>
   content.map((part) => (part.type === 'text' ? part.text : '')).find((text) => text !== '');
 
-/** The text of an activation by a person; undefined if it is not among the messages. */
+/**
+ * The text of an activation by a person; undefined if it is not among the messages. Empty for a skill that was sent with
+ * a prompt, whose message omits it.
+ */
 export function textOfActivation(messages: readonly Message[], activationId: string): string | undefined {
-  const message = messages.find(({ metadata }) => {
-    const origin = metadata?.origin;
-    return origin !== undefined && 'activationId' in origin && origin.activationId === activationId;
-  });
-  return message && textOf(message);
+  for (const message of messages) {
+    const origin = message.metadata?.origin;
+    if (origin && 'activationId' in origin && origin.activationId === activationId) return textOf(message) ?? '';
+    if (origin?.kind === 'user' && origin.skillActivations?.some((one) => one.activationId === activationId)) return '';
+  }
+  return undefined;
 }
 
 /**

@@ -29,7 +29,7 @@ export const skillViews: ToolViews = {
 export interface Activation {
   id: string;
   kind: 'Skill' | 'Command';
-  /** As typed, without the `/`. */
+  /** The typed line without its `/`. */
   line: string;
   args: string | undefined;
   path: string | undefined;
