@@ -9,7 +9,6 @@ import { createToolViews, type ToolViews } from '../render/tool-view.ts';
 import type { SessionView } from '../state/session-view.ts';
 import type { Marker } from '../state/timeline.ts';
 import type { Insertion, TypedPart } from '../state/typed-part.ts';
-import type { OpenSession } from '../stores/session.ts';
 
 export interface Feature extends ToolViews {
   /** Draws the body of a tool card, by its kind; props `body` and `cwd`. */
@@ -69,7 +68,7 @@ export interface Completion {
   /** Minimum time between typing and a search, in ms; default: none. */
   delayMs?: number;
   /** Called each time the list opens; the returned function searches. A rejection is an empty list. */
-  open(opened: { rest: Pick<Rest, 'request'>; session: OpenSession }): (query: string) => Promise<readonly Candidate[]>;
+  open(opened: { rest: Pick<Rest, 'request'>; view: SessionView }): (query: string) => Promise<readonly Candidate[]>;
   /** Draws a candidate; prop `candidate`. */
   row: Component;
 }

@@ -14,9 +14,9 @@ export const mentionCompletion: Omit<Completion, 'row'> = {
   label: 'Files to mention',
   typedAt: mentionAt,
   delayMs: DELAY_MS,
-  open({ rest, session }) {
+  open({ rest, view }) {
+    const workspace = view.session?.workspace_id;
     return async (query): Promise<MentionCandidate[]> => {
-      const workspace = session.view.value.session?.workspace_id;
       if (workspace === undefined) return [];
       const body = { workspace, query, limit: LIMIT };
       const { items } = await rest.request<FileHits>('POST', 'workspace/fs:suggest', { body });

@@ -7,8 +7,8 @@ import { activationOf, matchingSkills, offeredSkills, slashAt } from './skills.t
 export const skillCompletion: Omit<Completion, 'row'> = {
   label: 'Skills and commands',
   typedAt: slashAt,
-  open({ rest, session }) {
-    const reading = listSkills(rest, session.id).then(offeredSkills);
+  open({ rest, view }) {
+    const reading = listSkills(rest, view.id).then(offeredSkills);
     return async (query) => matchingSkills(await reading, query);
   },
 };
