@@ -3,9 +3,12 @@
  * the page iterates over the list and depends on no feature.
  */
 import type { Component } from 'vue';
-import type { Display } from '../client/types.ts';
+import type { Rest } from '../client/rest.ts';
+import type { ContentPart, Display } from '../client/types.ts';
 import { createToolViews, type ToolViews } from '../render/tool-view.ts';
 import type { SessionView } from '../state/session-view.ts';
+import type { Marker } from '../state/timeline.ts';
+import type { Insertion, TypedPart } from '../state/typed-part.ts';
 
 export interface Feature extends ToolViews {
   /** Draws the body of a tool card, by its kind; props `body` and `cwd`. */
@@ -20,6 +23,15 @@ export interface Feature extends ToolViews {
   strip?: Component;
   /** Drawn after the pickers of model and mode; prop `view`. */
   picker?: Component;
+  /** Completes a part of the text in the composer. */
+  completion?: Completion;
+  /**
+   * Sends what was typed in another form than as a prompt; resolves to false to leave it to others. The reason of a
+   * rejection is displayed, and the text stays.
+   */
+  sendTyped?(typed: TypedPrompt): Promise<boolean>;
+  /** Rows of markers in the conversation, by their name. */
+  markers?: Record<string, MarkerView>;
   /** Tabs of the panel next to the conversation. */
   panels?: readonly Panel[];
   /** Views that replace the conversation, opened from the list of sessions. */
@@ -47,6 +59,42 @@ export interface MainView {
   component: Component;
 }
 
+/** The list over the composer that completes what is being typed. */
+export interface Completion {
+  /** Names the list for assistive technology. */
+  label: string;
+  /** The part of the text that the list completes; undefined closes it. */
+  typedAt(text: string, caret: number): TypedPart | undefined;
+  /** Minimum time between typing and a search, in ms; default: none. */
+  delayMs?: number;
+  /** Called each time the list opens; the returned function searches. A rejection is an empty list. */
+  open(opened: { rest: Pick<Rest, 'request'>; view: SessionView }): (query: string) => Promise<readonly Candidate[]>;
+  /** Draws a candidate; prop `candidate`. */
+  row: Component;
+}
+
+/** A line of the list; the completion's `row` reads the other members. */
+export interface Candidate {
+  readonly key: string;
+  /** Replaces the typed part. */
+  readonly insertion: Insertion;
+}
+
+export interface TypedPrompt {
+  rest: Pick<Rest, 'request'>;
+  sessionId: string;
+  text: string;
+  /** Parts other than text. */
+  attachments: ContentPart[];
+}
+
+export interface MarkerView {
+  /** Prop `marker`. */
+  component: Component;
+  /** Whether the marker has a row. */
+  isDrawn(marker: Marker): boolean;
+}
+
 export interface Pending {
   /** Id of the request. */
   id: string;
@@ -64,6 +112,7 @@ export type FeatureSet = ReturnType<typeof gatherFeatures>;
 
 /** Merges the contributions of a list of features, in the order of the list. */
 export function gatherFeatures(list: readonly Feature[]) {
+  const markers = new Map(list.flatMap((feature) => Object.entries(feature.markers ?? {})));
   return {
     toolViews: createToolViews(list),
     bodies: new Map(list.flatMap((feature) => Object.entries(feature.bodies ?? {}))),
@@ -71,6 +120,21 @@ export function gatherFeatures(list: readonly Feature[]) {
     approvalCards: new Map<string, Component>(list.flatMap((feature) => Object.entries(feature.approvalCards ?? {}))),
     strips: list.flatMap((feature) => feature.strip ?? []),
     pickers: list.flatMap((feature) => feature.picker ?? []),
+    /** The first completion of the text at the caret. */
+    completionAt(text: string, caret: number): { completion: Completion; typed: TypedPart } | undefined {
+      for (const { completion } of list) {
+        const typed = completion?.typedAt(text, caret);
+        if (completion && typed) return { completion, typed };
+      }
+      return undefined;
+    },
+    /** Whether a feature has sent what was typed. */
+    async sendTyped(typed: TypedPrompt): Promise<boolean> {
+      for (const feature of list) if (await feature.sendTyped?.(typed)) return true;
+      return false;
+    },
+    markers,
+    isDrawn: (marker: Marker): boolean => markers.get(marker.marker)?.isDrawn(marker) === true,
     panels: list.flatMap((feature) => feature.panels ?? []),
     mainViews: list.flatMap((feature) => feature.mainViews ?? []),
     overlays: list.flatMap((feature) => feature.overlay ?? []),

@@ -6,11 +6,13 @@ import type { Feature } from './feature.ts';
 import { files } from './files/index.ts';
 import { goals } from './goals/index.ts';
 import { mcp } from './mcp/index.ts';
+import { mentions } from './mentions/index.ts';
 import { planMode } from './plan-mode/index.ts';
 import { plugins } from './plugins/index.ts';
 import { projectTrust } from './project-trust/index.ts';
 import { questions } from './questions/index.ts';
 import { shell } from './shell/index.ts';
+import { skills } from './skills/index.ts';
 import { subagents } from './subagents/index.ts';
 import { swarm } from './swarm/index.ts';
 import { tasks } from './tasks/index.ts';
@@ -33,6 +35,8 @@ export const features: readonly Feature[] = [
   files,
   web,
   displays,
+  mentions,
+  skills,
   workspace,
   terminals,
   mcp,

@@ -27,7 +27,8 @@ export interface ToolSummary {
 }
 
 export type Args = Readonly<Record<string, unknown>>;
-export type DrawnCall = Pick<ToolCall, 'name' | 'input' | 'display' | 'output'> & Partial<Pick<ToolCall, 'agents'>>;
+export type DrawnCall = Pick<ToolCall, 'name' | 'input' | 'display' | 'output'> &
+  Partial<Pick<ToolCall, 'id' | 'state' | 'agents'>>;
 
 type DisplayKind = Display['kind'];
 type DisplayOf = { [K in DisplayKind]: Extract<Display, { kind: K }> };

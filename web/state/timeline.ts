@@ -3,7 +3,7 @@ import { itemId } from '#server/transcript/reducer/state.ts';
 import type { Frame, Item, Step, TranscriptState } from '../client/types.ts';
 
 export type Turn = Extract<Item, { kind: 'turn' }>;
-type Marker = Extract<Item, { kind: 'marker' }>;
+export type Marker = Extract<Item, { kind: 'marker' }>;
 export type ToolFrame = Extract<Frame, { kind: 'tool' }>;
 
 export type Tone = 'error' | 'warning' | 'info';
@@ -31,6 +31,7 @@ export type Row =
   | PromptRow
   | StepRow
   | { kind: 'notice'; key: string; tone: Tone; text: string }
+  | { kind: 'marker'; key: string; marker: Marker }
   | { kind: 'compacted'; key: string; summary: string; tokens: { before: number; after: number } | undefined };
 
 interface Known {
@@ -41,8 +42,13 @@ interface Known {
   steps: readonly { step: Step; frames: readonly Frame[]; rows: readonly Row[] }[];
 }
 
-/** Creates a function that returns the rows of one transcript, memoized by item across changes. */
-export function createTimeline(): (state: TranscriptState) => readonly Row[] {
+/**
+ * Creates a function that returns the rows of one transcript, memoized by item across changes. `isDrawn`: whether a
+ * feature draws a marker; default: none.
+ */
+export function createTimeline(
+  isDrawn: (marker: Marker) => boolean = () => false,
+): (state: TranscriptState) => readonly Row[] {
   let known = new Map<string, Known>();
 
   return function rowsOf(state) {
@@ -51,7 +57,8 @@ export function createTimeline(): (state: TranscriptState) => readonly Row[] {
     let failure: string | undefined;
     for (const item of state.items) {
       const id = itemId(item);
-      const made = item.kind === 'turn' ? turnRows(item, known.get(id)) : pointRows(item, known.get(id));
+      const before = known.get(id);
+      const made = item.kind === 'turn' ? turnRows(item, before) : pointRows(item, before, isDrawn);
       next.set(id, made);
       if (item.kind === 'turn') failure = item.state === 'failed' ? (item.error ?? '') : undefined;
       // The notice that repeats the error of a failed turn is omitted.
@@ -127,12 +134,12 @@ function endRows({ turnId, state, error }: Turn): Row[] {
   return [{ kind: 'notice', key, tone: 'error', text: error }];
 }
 
-function pointRows(item: Exclude<Item, Turn>, known: Known | undefined): Known {
+function pointRows(item: Exclude<Item, Turn>, known: Known | undefined, isDrawn: (marker: Marker) => boolean): Known {
   if (known?.item === item) return known;
-  return { item, opening: [], steps: [], rows: item.kind === 'marker' ? markerRows(item) : [] };
+  return { item, opening: [], steps: [], rows: item.kind === 'marker' ? markerRows(item, isDrawn) : [] };
 }
 
-function markerRows(item: Marker): Row[] {
+function markerRows(item: Marker, isDrawn: (marker: Marker) => boolean): Row[] {
   const { markerId: key, marker } = item;
   const notice = (tone: Tone, text: string): Row[] => [{ kind: 'notice', key, tone, text }];
   switch (marker) {
@@ -156,7 +163,7 @@ function markerRows(item: Marker): Row[] {
     case 'compaction':
       return compactionRows(item);
     default:
-      return [];
+      return isDrawn(item) ? [{ kind: 'marker', key, marker: item }] : [];
   }
 }
 

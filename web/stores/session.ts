@@ -127,7 +127,7 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
     },
   });
 
-  const mainRows = createTimeline();
+  const mainRows = createTimeline(features.isDrawn);
   /** Computed lazily: a session that is not displayed costs nothing. */
   const view = computed<SessionView>(() => {
     void version.value;
@@ -165,7 +165,7 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
     loadOlder: (agentId: string) => feed.loadOlder(agentId),
     /** Rows of another agent, followed in detail until `close()`. */
     openAgent(agentId: string): OpenAgent {
-      const rowsOf = createTimeline();
+      const rowsOf = createTimeline(features.isDrawn);
       const state = () => feed.agents.get(agentId);
       const rows = computed(() => {
         void version.value;

@@ -115,6 +115,19 @@ describe('markers', () => {
     expect(rows).toHaveLength(5);
   });
 
+  it('are drawn by a feature', () => {
+    const state = transcript([
+      marker(1, 'skill', { id: 'a' }),
+      marker(2, 'skill', {}),
+      marker(3, 'undo', { turns: 1 }),
+    ]);
+    const rows = createTimeline(({ markerId }) => markerId !== 'm2')(state);
+    expect(rows).toMatchObject([
+      { kind: 'marker', key: 'm1', marker: { payload: { id: 'a' } } },
+      { kind: 'notice', key: 'm3' },
+    ]);
+  });
+
   it('report a running compaction until its end', () => {
     const state = transcript([turn(0, done), marker(1, 'compaction', { phase: 'started' })]);
     expect(isCompacting(state)).toBe(true);

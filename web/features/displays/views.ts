@@ -10,7 +10,6 @@ export const displayViews: ToolViews = {
       subject: agent_name,
       body: { kind: 'json', value: prompt },
     }),
-    skill_call: ({ skill_name }) => ({ verb: 'Skill', subject: skill_name }),
     generic: ({ summary, detail }) => ({ verb: '', subject: summary, body: { kind: 'json', value: detail } }),
   },
 };
