@@ -36,7 +36,7 @@ async function filesOf(version: string): Promise<Record<string, string>> {
 
 const sessionSchema = z.object({ id: z.string() });
 const skillsSchema = z.object({ skills: z.array(z.object({ name: z.string(), source: z.string() })) });
-const catalogSchema = z.object({ plugins: z.array(z.looseObject({ id: z.string(), source: z.string() })) });
+const catalogSchema = z.object({ entries: z.array(z.looseObject({ id: z.string(), source: z.string() })) });
 
 /** A conversation with its events. */
 async function talkOn(server: SpawnedServer) {
@@ -61,8 +61,9 @@ async function talkOn(server: SpawnedServer) {
       await server.api('POST', `/sessions/${id}/prompts`, { content, permission_mode: 'yolo', ...more });
       await settled();
     },
-    async activate(name: string, args: string) {
-      built.model.enqueue({ text: 'Done.' });
+    /** Activates a slash command; returns the code of the reply. */
+    async activate(name: string, args: string, scripts: Script[] = []) {
+      for (const script of scripts) built.model.enqueue(script);
       const reply = await server.api('POST', `/sessions/${id}/skills/${encodeURIComponent(name)}:activate`, { args });
       if (reply.code === 0) await settled();
       return reply.code;
@@ -81,14 +82,19 @@ const done: Script[] = [{ text: 'Done.' }];
 async function isInUse(server: SpawnedServer, version: string): Promise<void> {
   const talk = await talkOn(server);
   expect(await talk.names()).toEqual(['tale', 'story:begin']);
-  expect(await talk.activate('story:begin', 'once')).toBe(0);
+  expect(await talk.activate('story:begin', 'once', done)).toBe(0);
   expect(lastRequest()).toContain('Begin with once.');
   await talk.prompt('A tale', [{ calls: [{ name: 'Skill', args: { skill: 'tale' } }] }, ...done]);
   expect(lastRequest()).toContain(`Tell a tale of version ${version}.`);
   await talk.prompt('forbidden', []);
   expect(talk.all('hook.result')).toMatchObject([{ content: 'Not this.', blocked: true }]);
-  await talk.prompt('The tool', [{ calls: [{ name: 'mcp__plugin-story_told__ping', args: {} }] }, ...done]);
-  expect(talk.all('tool.result').at(-1)).toMatchObject({ output: expect.stringContaining('pong') });
+  await talk.prompt('The tool', [
+    { calls: [{ name: 'mcp__plugin-story_told__echo', args: { text: 'cwd' } }] },
+    ...done,
+  ]);
+  expect(talk.all('tool.result').at(-1)).toMatchObject({
+    output: expect.stringContaining(join('plugins', 'managed', 'story')),
+  });
   await talk.events.close();
   const other = await talkOn(server);
   await other.prompt('As the agent', done, { profile: 'teller' });
@@ -112,7 +118,7 @@ test('from the catalog to the removal', async () => {
     const catalog = async () =>
       catalogSchema
         .parse((await server.api('GET', '/plugins/marketplace')).data)
-        .plugins.find(({ id }) => id === 'story');
+        .entries.find(({ id }) => id === 'story');
     const entry = await catalog();
     expect(entry).toMatchObject({ tier: 'curated', source: `${address}/story.zip` });
     expect(entry).not.toHaveProperty('installed');
@@ -172,7 +178,10 @@ async function isGone(server: SpawnedServer, talk: Awaited<ReturnType<typeof tal
   expect(await talk.activate('tale', '')).toBe(40415);
   await talk.prompt('forbidden', done);
   expect(talk.all('hook.result')).toEqual([]);
-  await talk.prompt('The tool', [{ calls: [{ name: 'mcp__plugin-story_told__ping', args: {} }] }, ...done]);
+  await talk.prompt('The tool', [
+    { calls: [{ name: 'mcp__plugin-story_told__echo', args: { text: 'cwd' } }] },
+    ...done,
+  ]);
   expect(talk.all('tool.result').at(-1)).toMatchObject({ isError: true });
   await talk.events.close();
   const other = await talkOn(server);
