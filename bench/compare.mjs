@@ -23,6 +23,7 @@ import { measurePageList } from './measures/page-list.mjs';
 import { measureRequests } from './measures/requests.mjs';
 import { measureSearch } from './measures/search.mjs';
 import { measureSessions } from './measures/sessions.mjs';
+import { measureSkills } from './measures/skills.mjs';
 import { measureSoak } from './measures/soak.mjs';
 import { measureStart } from './measures/start.mjs';
 import { measureTerminals } from './measures/terminals.mjs';
@@ -52,6 +53,7 @@ const measures = {
   terminals: measureTerminals,
   contents: measureContents,
   mcp: measureMcp,
+  skills: measureSkills,
 };
 /** Measures that run only if named. */
 const long = { soak: measureSoak, lists: measureLists, search: measureSearch };

@@ -1,5 +1,5 @@
 // A model server in a separate process: chat completions over real HTTP, answered by the last words of the request.
-// "READ" requests one call of the Read tool, "WRITE" one of the Write tool, "DELEGATE" one of the Agent tool, "FLOOD"
+// "READ" requests one call of the Read tool, "TENFOLD" ten, "WRITE" one of the Write tool, "DELEGATE" one of the Agent tool, "FLOOD"
 // streams 2,000 chunks, "BRIEF" answers with a word, any other text with a short text in chunks. `GET /last` returns
 // the body of the last request.
 import { createServer } from 'node:http';
@@ -35,10 +35,28 @@ const callOf = (name, args) => [
   chunk({}, 'tool_calls') + usage,
 ];
 const read = callOf('Read', { path: 'a.txt' });
+const tenfold = [
+  begin,
+  ...Array.from({ length: 10 }, (_, index) =>
+    chunk({
+      tool_calls: [
+        { index, id: `call_${index}`, type: 'function', function: { name: 'Read', arguments: '{"path":"a.txt"}' } },
+      ],
+    }),
+  ),
+  chunk({}, 'tool_calls') + usage,
+];
 const write = callOf('Write', { path: 'b.txt', content: 'one line\n' });
 const delegate = callOf('Agent', { prompt: 'Tell me.', description: 'Telling' });
 
-const ANSWERS = { FLOOD: 'flood', READ: 'read', WRITE: 'write', DELEGATE: 'delegate', BRIEF: 'brief' };
+const ANSWERS = {
+  TENFOLD: 'tenfold',
+  FLOOD: 'flood',
+  READ: 'read',
+  WRITE: 'write',
+  DELEGATE: 'delegate',
+  BRIEF: 'brief',
+};
 
 /**
  * Chooses the answer by the messages after the model's last one. The body is not parsed, because that would dominate
@@ -68,7 +86,7 @@ const server = createServer((request, response) => {
       response.end(end);
       return;
     }
-    for (const piece of { read, write, delegate, brief, text }[answer]) response.write(piece);
+    for (const piece of { read, tenfold, write, delegate, brief, text }[answer]) response.write(piece);
     response.end();
   });
 });

@@ -12,6 +12,7 @@ import { activeTools } from '#server/permissions/active-tools.ts';
 import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
 import { createPermissionPolicy } from '#server/permissions/policy.ts';
 import { findServerFiles } from '#server/permissions/server-files.ts';
+import { isInside } from '#server/files/paths.ts';
 import { createServerHome } from '#server/home/server-home.ts';
 import { ignoredConfigWarning, type IgnoredConfig } from '#server/project-files/ignored-config.ts';
 import type { Projects } from '#server/project-files/projects.ts';
@@ -110,7 +111,8 @@ export function createAgentServices(deps: AgentServicesDeps): AgentServices {
     repositoryOf: projects.repositoryOf,
     async controlFolders(cwd) {
       const [{ user, named }, ofSkills] = await Promise.all([profiles.folders(cwd), skills.folders(cwd)]);
-      return { user, named: [...named, ...ofSkills] };
+      // A folder that contains the workspace would make every write ask.
+      return { user, named: [...named, ...ofSkills.filter((folder) => !isInside(cwd, folder))] };
     },
   });
   const reach = ({ cwd, dir, ancestorDirs }: SessionLocation) => ({

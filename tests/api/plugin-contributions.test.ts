@@ -1,7 +1,10 @@
 /** The contributions of installed plugins to sessions: skills, commands, agents, hooks, sections and reminders. */
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { putFile } from '#support/files.ts';
+import { eventually } from '#support/patience.ts';
 import { callThenText, startTalk, systemPrompt, wireMessages, wireText, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 
@@ -150,6 +153,35 @@ test('hooks run in the folder of the plugin with its variables, and stop with it
   expect(payload.content).toBe(`${root('tools')} ${root('tools')} ${world.server.home}`);
   await act('tools', 'disable');
   expect((await talk.turn('again', done)).ended).toMatchObject({ reason: 'completed' });
+});
+
+test('a hook that runs is not stopped by the removal of its plugin', async () => {
+  const talk = await startTalk(world);
+  const gate = join(world.project, 'gate');
+  const command = `touch begun; until [ -e ${JSON.stringify(gate)} ]; do sleep 0.05; done; echo From the hook.`;
+  await install('tools', {
+    hooks: [{ event: 'UserPromptSubmit', command: `cd ${JSON.stringify(world.project)}; ${command}` }],
+  });
+  const submitted = talk.prompt('go', done);
+  await eventually(() => expect(existsSync(join(world.project, 'begun'))).toBe(true));
+  await act('tools', 'remove');
+  await writeFile(gate, '');
+  await submitted;
+  await talk.nth('prompt.completed', 1);
+  expect((await talk.nth('hook.result', 1)).payload.content).toBe('From the hook.');
+  await talk.turn('again', done);
+  expect(talk.all('hook.result')).toHaveLength(1);
+});
+
+test('ids are found in any case, and an action on nothing says so', async () => {
+  await install('tools', {});
+  await act('TOOLS', 'disable');
+  expect(await world.ok('GET', '/plugins')).toMatchObject({ plugins: [{ id: 'tools', enabled: false }] });
+  expect(await world.api('POST', '/plugins/None:enable')).toMatchObject({
+    code: 40419,
+    msg: 'Plugin "None" is not installed',
+  });
+  expect(await world.api('POST', '/plugins/tools:update')).toMatchObject({ code: 40001 });
 });
 
 test('sections of the system prompt are those of the first rendering', async () => {

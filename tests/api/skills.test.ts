@@ -1,5 +1,5 @@
 /** Skills: listed, activated by people and by the model, and sent with prompts. */
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { putFile } from '#support/files.ts';
@@ -157,6 +157,20 @@ describe('activated by a person', () => {
     expect(talk.all('skill.activated')).toEqual([]);
   });
 
+  test('is what a session shows after an undo of a later turn, and is undone like a prompt', async () => {
+    await greet();
+    const talk = await startTalk(world);
+    world.model.enqueue({ text: 'Hello.' });
+    await activate(talk, 'greet', { args: 'bob' });
+    await talk.nth('prompt.completed', 1);
+    await talk.turn('More.', [{ text: 'Yes.' }]);
+    await world.ok('POST', `${talk.path}:undo`, { count: 1 });
+    expect(await world.ok('GET', talk.path)).toMatchObject({ last_prompt: '/Greet bob' });
+    await world.ok('POST', `${talk.path}:undo`, { count: 1 });
+    expect(await world.ok('GET', talk.path)).toMatchObject({ last_prompt: '' });
+    expect(await talk.messages()).toEqual([]);
+  });
+
   test('is accepted without a usable model: the turn fails', async () => {
     await greet();
     await writeFile(join(world.server.home, 'config.toml'), 'builtin_product_skills = false\n');
@@ -288,6 +302,43 @@ describe('loaded by the model', () => {
     await talk.turn('go', callThenText('Write', { path: 'notes/mine.md', content: 'Notes.' }));
     await talk.prompt('go', callThenText('Write', { path: '.agents/skills/mine.md', content: 'Mine.' }));
     expect(await talk.approval()).toMatchObject({ tool_name: 'Write' });
+  });
+
+  test('may be in any folder, of which no file becomes readable and none needs approval', async () => {
+    const person = dirname(world.project);
+    await writeFile(
+      join(world.server.home, 'config.toml'),
+      `${await readFile(join(world.server.home, 'config.toml'), 'utf8')}`.replace(
+        /^/,
+        `extra_skill_dirs = [${JSON.stringify(person)}]\n`,
+      ),
+    );
+    await putFile(join(person, 'loose.md'), 'A loose file.');
+    await putFile(join(person, 'other.txt'), 'Other.');
+    const talk = await startTalk(world);
+    await talk.turn('go', callThenText('Write', { path: 'b.txt', content: 'B.' }));
+    const read = await talk.turn('go', callThenText('Read', { path: join(person, 'loose.md') }));
+    expect(read.results).toMatchObject([{ output: expect.stringContaining('A loose file.') }]);
+    await talk.prompt('go', callThenText('Read', { path: join(person, 'other.txt') }));
+    await talk.approval();
+  });
+
+  test('is loaded by a subagent into its own conversation', async () => {
+    await greet();
+    const talk = await startTalk(world);
+    const task = { prompt: 'Greet Bob', description: 'greeting', subagent_type: 'coder' };
+    const report = 'I have greeted Bob, as the instructions of the skill say. '.repeat(6);
+    const load = { calls: [call('Skill', { skill: 'greet', args: 'bob' })] };
+    const { results } = await talk.turn('go', [
+      { calls: [call('Agent', task)] },
+      load,
+      { text: report },
+      { text: 'Done.' },
+    ]);
+    expect(results.find(({ output }) => output.includes('greeted Bob'))).toMatchObject({ isError: false });
+    const [activated] = talk.all('skill.activated');
+    expect(activated?.payload).toMatchObject({ agentId: 'agent-1', trigger: 'model-tool' });
+    expect(wireMessages(world, 3).map(wireText).join('\n')).toContain('Say hello to bob.');
   });
 
   test('is named in the summary of a compaction', async () => {

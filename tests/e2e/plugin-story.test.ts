@@ -70,7 +70,10 @@ async function talkOn(server: SpawnedServer) {
     },
     async names() {
       const { data } = await server.api('GET', `/sessions/${id}/skills`);
-      return skillsSchema.parse(data).skills.flatMap(({ name, source }) => (source === 'builtin' ? [] : [name]));
+      const { skills } = skillsSchema.parse(data);
+      // The shipped skills are part of the built output.
+      expect(skills.filter(({ source }) => source === 'builtin')).toHaveLength(7);
+      return skills.flatMap(({ name, source }) => (source === 'builtin' ? [] : [name]));
     },
   };
 }
