@@ -67,7 +67,7 @@ describe('a message of the user', () => {
       said([text('Long instructions')], { ...plugin, trigger: 'user-slash', commandArgs: 'now' }),
       said([text('Long instructions')], { ...skill, trigger: 'model-tool' }),
     ]);
-    expect(texts(documents).toSorted()).toEqual(['/deploy now', '/review', '/review src/a.ts']);
+    expect(texts(documents).toSorted()).toEqual(['/p:deploy now', '/review', '/review src/a.ts']);
   });
 
   const bundled = (skillName: string) => ({ activationId: `of ${skillName}`, skillName });

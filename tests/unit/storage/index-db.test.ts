@@ -2,7 +2,8 @@ import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '#server/logging/log.ts';
-import { createIndexDb } from '#server/storage/index-db.ts';
+import { createDerivedDb } from '#server/storage/derived-db.ts';
+import { createIndexDb, libsqlFile } from '#server/storage/index-db.ts';
 import { eventually } from '#support/patience.ts';
 import { checkedBytes, readersBytes, takeLocks } from '#support/taken-locks.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
@@ -70,27 +71,6 @@ describe('index database', () => {
     );
     db.run(({ transaction, run }) => transaction(() => void run(`DELETE FROM facts WHERE name = 'a'`)));
     expect(names(db)).toEqual([]);
-  });
-
-  it('cuts its write-ahead log, which a long read let grow, at its next writes', async () => {
-    const home = await temporaryHome();
-    const db = openDb(home);
-    const log = `${fileOf(home)}-wal`;
-    const write = (prefix: string, rows: number) => {
-      for (let row = 0; row < rows; row += 1)
-        db.run(({ run }) => run(put, { name: prefix.padEnd(100_000, `${row} `) }));
-    };
-    write('a', 1);
-    const reader = openDb(home);
-    reader.run(({ exec, all }) => {
-      exec('BEGIN');
-      all('SELECT count(*) FROM facts');
-    });
-    write('b', 100);
-    expect((await stat(log)).size).toBeGreaterThan(8 * 1024 * 1024);
-    reader.run(({ exec }) => exec('COMMIT'));
-    write('c', 2);
-    expect((await stat(log)).size).toBeLessThanOrEqual(4 * 1024 * 1024);
   });
 
   it('does not depend on the content of the file whose locks are checked', async () => {
@@ -217,4 +197,29 @@ describe('index database', () => {
       await eventually(() => expect(db.filled()).toBe(true));
     },
   );
+});
+
+it('a database without background checkpoints cuts its write-ahead log, which a long read let grow, at its next writes', async () => {
+  const path = join(await temporaryHome(), 'cache/search.db');
+  const open = () => {
+    const db = createDerivedDb({ path, name: 'the index', schema, libsql: libsqlFile, log });
+    onTestFinished(() => db.close());
+    return db;
+  };
+  const db = open();
+  const sizeOfLog = async () => (await stat(`${path}-wal`)).size;
+  const write = (prefix: string, rows: number) => {
+    for (let row = 0; row < rows; row += 1) db.run(({ run }) => run(put, { name: prefix.padEnd(100_000, `${row} `) }));
+  };
+  write('a', 1);
+  const reader = open();
+  reader.run(({ exec, all }) => {
+    exec('BEGIN');
+    all('SELECT count(*) FROM facts');
+  });
+  write('b', 100);
+  expect(await sizeOfLog()).toBeGreaterThan(8 * 1024 * 1024);
+  reader.run(({ exec }) => exec('COMMIT'));
+  write('c', 2);
+  expect(await sizeOfLog()).toBeLessThanOrEqual(4 * 1024 * 1024);
 });
