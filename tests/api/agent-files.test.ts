@@ -96,7 +96,9 @@ describe('a profile from a file', () => {
     await putFile(join(world.project, 'AGENTS.md'), 'Use ${cwd} wisely.');
     const talk = await startTalk(world);
     await talk.turn('go', done);
-    expect(systemPrompt(world)).toMatch(/^Service Code \w+ \S+ \d{4}-\d\d-\d\dT\S+ \[\]\n# Project instructions/);
+    expect(systemPrompt(world)).toMatch(
+      /^Service Code \w+ \S+ \d{4}-\d\d-\d\dT\S+ \[### Built-in\n- update-config [^\]]*\]\n# Project instructions/,
+    );
     expect(systemPrompt(world)).toContain('Use ${cwd} wisely.');
     expect(systemPrompt(world)).toContain('a.txt');
     expect(toolNames()).toContain('Edit');

@@ -105,7 +105,7 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
     const used = activeTools.has(SKILL_TOOL) ? sections : { ...sections, skills: '' };
     const text = await services.renderPrompt(session, { ...inputs, sections: used }, profile);
     const sha256 = createHash('sha256').update(text).digest('hex');
-    const { stored, frozen } = await log.store({ stored: text, frozen: sections });
+    const { text: stored, frozen } = await log.store({ text, frozen: sections });
     const drafts = [...warn(instructions.warnings), ...sectionWarnings.map(warning)];
     if (sha256 === state().systemSha256) return drafts;
     const fields = { text: stored, sha256, cause, ...(isFirst ? { frozen } : {}) };
