@@ -197,3 +197,37 @@ it('answers with an error and leaves no files when the copy cannot be stored', a
   await chmod(join(server.home, 'plugins'), 0o700);
   expect(await listed(server)).toEqual([]);
 });
+
+it('installs a repository at the commit of its latest release, and knows of it afterwards', async () => {
+  const sha = 'a'.repeat(40);
+  const manifest = JSON.stringify({ name: 'tools', version: '1.0.0', commands: './commands' });
+  const archive = await zipOf({
+    [`tools-${sha}/service.plugin.json`]: manifest,
+    [`tools-${sha}/commands/go.md`]: 'Go on.',
+  });
+  const replies: Record<string, () => Response> = {
+    'https://github.com/acme/tools/releases/latest': () =>
+      new Response(null, { status: 302, headers: { location: 'https://github.com/acme/tools/releases/tag/v1.0.0' } }),
+    'https://api.github.com/repos/acme/tools/commits/v1.0.0': () => new Response(sha),
+    [`https://github.com/acme/tools/archive/${sha}.zip`]: () => new Response(new Uint8Array(archive)),
+  };
+  const requested: string[] = [];
+  const server = await open({
+    pluginFetch: async (url) => {
+      requested.push(String(url));
+      return replies[String(url)]?.() ?? new Response('not here', { status: 404 });
+    },
+  });
+  const summary = {
+    id: 'tools',
+    version: '1.0.0',
+    commandCount: 1,
+    source: 'github',
+    originalSource: 'https://github.com/acme/tools',
+    github: { owner: 'acme', repo: 'tools', ref: { kind: 'tag', value: 'v1.0.0' }, installedSha: sha },
+  };
+  expect(await install(server, 'https://github.com/acme/tools')).toMatchObject({ code: 0, data: summary });
+  expect(requested).toEqual(Object.keys(replies));
+  expect(await listed(server)).toMatchObject([summary]);
+  expect(await install(server, 'https://github.com/acme/missing')).toMatchObject({ code: 40001 });
+});
