@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { listenDuringTest } from '#support/listen-during-test.ts';
-import { buildProgram, startProgram } from '#support/programs.ts';
+import { buildProgram, programFolder, startProgram } from '#support/programs.ts';
 import { useTemporaryFolder } from '#support/session-logs.ts';
 
 const folder = useTemporaryFolder();
@@ -53,7 +53,10 @@ it('needs at most 64 MiB more for an archive of 512 MiB', async () => {
   );
   const home = join(folder.path, 'home');
   await mkdir(home);
-  const child = startProgram(await buildProgram('plugin-installer', folder.path), [home, 'one']);
+  // The HTTP client requires modules of its package by path.
+  const programs = await programFolder();
+  onTestFinished(() => rm(programs, { recursive: true }));
+  const child = startProgram(await buildProgram('plugin-installer', programs), [home, 'one']);
   try {
     await once(child, 'message');
     const measured = async (path: string) => {
