@@ -22,20 +22,25 @@ const CHANGED =
 function open(session: SessionContext, { plugins }: FeatureServices): LiveFeature {
   const { log, services } = session;
   const { commands } = services;
-  const reportProblems = createFileWarnings((one, other) => one.message === other.message);
-  // A changed file has another warning, possibly with the same text.
-  const reportCommands = createFileWarnings((one, other) => one === other);
+  const reportWarnings = createFileWarnings(session, {
+    name: 'plugins',
+    check: async () => [...problems(), ...(await commands.look()).warnings],
+  });
   /** Whether plugins have changed since the main agent's last step. */
   let hasChanged = false;
   /** The reminder of the conversation's start, rendered before the step that includes it. */
   let start: ContextMessage | undefined;
 
-  const problems = (): SessionWarning[] =>
-    plugins.problems().map(({ path, message }) => ({
-      code: 'plugin-invalid',
-      message: `${path}: ${message}`,
-      severity: 'warning',
-    }));
+  /** The last warnings by text: each stays the same object while its finding exists. */
+  let known = new Map<string, SessionWarning>();
+
+  function problems(): SessionWarning[] {
+    const found = plugins.problems().map(({ path, message }) => `${path}: ${message}`);
+    known = new Map(
+      found.map((message) => [message, known.get(message) ?? { code: 'plugin-invalid', message, severity: 'warning' }]),
+    );
+    return [...known.values()];
+  }
 
   const stopListening = plugins.onChange(() => {
     if (log.state.status.agents.has(MAIN_AGENT)) hasChanged = true;
@@ -47,20 +52,9 @@ function open(session: SessionContext, { plugins }: FeatureServices): LiveFeatur
     start = startReminder(plugins.enabled(), catalog, { sessionId: session.id, isRepeated });
   }
 
-  async function reportFiles(agent: AgentContext): Promise<void> {
-    reportProblems(agent, problems());
-    reportCommands(agent, (await commands.look()).warnings);
-  }
-
   return {
     promptSections: async () => pluginSections(plugins.enabled()),
-    onTurnStart(agent) {
-      // In the background: no step waits for it.
-      if (agent.id === MAIN_AGENT) {
-        reportFiles(agent).catch((error: unknown) => session.report('plugins could not be checked', error));
-      }
-      return undefined;
-    },
+    onTurnStart: reportWarnings,
     beforeStep(agent) {
       start = undefined;
       if (agent.id !== MAIN_AGENT || !isStartDue(agent.state())) return undefined;

@@ -6,6 +6,7 @@ import { bundledSkills } from '#server/journal/typed-prompts.ts';
 import { skillText } from '#server/skills/activation.ts';
 import type { SkillUse } from '#server/skills/expand.ts';
 import { skillKey, type Skill } from '#server/skills/skill.ts';
+import { cutText } from '#server/text/truncate.ts';
 import type { BundledSkill, ContextMessage } from '#schema/engine.ts';
 
 type Entries = readonly Pick<ContextEntry, 'message'>[];
@@ -46,12 +47,19 @@ export function isLoaded(context: Pick<ContextState, 'entries' | 'barrier'>, ski
 const isSameText = (stored: Text, text: string) =>
   stored instanceof BlobText ? stored.blob === createHash('sha256').update(text).digest('hex') : stored === text;
 
-/** Names and arguments of the skills that entered the context after the last compaction, each a single time. */
+/** Bounds of the lines for a summary, which would otherwise grow with every compaction. */
+const MAX_LINES = 50;
+const LINE_CHARS = 200;
+
+/**
+ * One line for each skill that entered the context after the last compaction: its name and its arguments, cut to 200
+ * characters. Only the newest 50.
+ */
 export function loadedSkills(context: Pick<ContextState, 'entries' | 'barrier'>): string[] {
   const lines = recentBlocks(context).map(({ skill: { skillName, skillArgs = '' } }) =>
-    `${skillName} ${skillArgs}`.trim(),
+    cutText(`${skillName} ${skillArgs}`.replaceAll(/\s+/gu, ' ').trim(), LINE_CHARS),
   );
-  return [...new Set(lines)];
+  return [...new Set(lines)].slice(-MAX_LINES);
 }
 
 /**

@@ -8,7 +8,6 @@ import { isForModel, skillListing } from '#server/skills/listing.ts';
 import { similarNames } from '#server/skills/similar-names.ts';
 import { findSkill, type Skill } from '#server/skills/skill.ts';
 import { failed, type Tool, type ToolResult } from '#server/tools/tool.ts';
-import { MAIN_AGENT } from '#schema/agents.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import { createFileWarnings } from '../file-warnings.ts';
 import { isLoaded, loadedSkills, nextDepth } from './loaded-blocks.ts';
@@ -17,8 +16,6 @@ import { skillsTranscript } from './transcript.ts';
 
 /** Calls of Skill by a skill may be nested this deep. */
 const MAX_DEPTH = 3;
-/** Minimum time between two checks of the folders for warnings, in ms. */
-const WARNINGS_MAX_AGE_MS = 1000;
 
 const FOLLOWS = 'Its instructions follow as the next message. If they do not, call Skill again.';
 
@@ -31,13 +28,15 @@ interface PendingBlock {
 }
 
 function open(session: SessionContext): LiveFeature {
-  const { log, services, clock } = session;
+  const { log, services } = session;
   const { skills } = services;
   const tools = new Map<string, readonly Tool[]>();
   /** By agent. */
   const pending = new Map<string, PendingBlock[]>();
-  const report = createFileWarnings((one, other) => one === other);
-  let checkedAt = -Infinity;
+  const reportWarnings = createFileWarnings(session, {
+    name: 'skills',
+    check: async () => (await skills.look(session.cwd)).warnings,
+  });
 
   /** The blocks that have not entered the context yet. */
   function pendingOf({ id, state }: AgentContext): PendingBlock[] {
@@ -88,11 +87,6 @@ function open(session: SessionContext): LiveFeature {
       origin: { kind: 'skill_activation', trigger, ...facts },
     });
 
-  /** Publishes warnings about files that have changed since the last check. */
-  async function reportInvalidFiles(agent: AgentContext): Promise<void> {
-    report(agent, (await skills.look(session.cwd)).warnings);
-  }
-
   return {
     tools(agent) {
       const made = tools.get(agent.id) ?? [createSkillTool((name, args) => load(agent, name, args))];
@@ -104,13 +98,7 @@ function open(session: SessionContext): LiveFeature {
       const { text, warning } = skillListing(await skills.look(session.cwd));
       return { skills: text, ...(warning ? { warnings: [warning] } : {}) };
     },
-    onTurnStart(agent) {
-      if (agent.id !== MAIN_AGENT || clock.now() - checkedAt < WARNINGS_MAX_AGE_MS) return undefined;
-      checkedAt = clock.now();
-      // In the background: no step waits for it.
-      reportInvalidFiles(agent).catch((error: unknown) => session.report('skills could not be checked', error));
-      return undefined;
-    },
+    onTurnStart: reportWarnings,
     pendingInput: (agent): TurnInput[] => pendingOf(agent).map(({ message }) => ({ messages: [message] })),
     onTurnEnd({ id }) {
       pending.delete(id);
