@@ -1,14 +1,14 @@
 // What two hundred skills, and plugins with hooks that match nothing, cost a conversation.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createClient, follow, heapMiB, openSession } from '../client.mjs';
+import { createClient, follow, openSession } from '../client.mjs';
+import { converse } from '../conversation.mjs';
 import { makeHome, startBuilt, temporaryFolder } from '../processes.mjs';
 import { inTurn, median } from '../rounds.mjs';
 
 const SKILLS = 200;
 const PLUGINS = 10;
 const HOOKS = 20;
-const PROMPTS = 15;
 const LISTS = 20;
 
 async function homeWithSkills(model, count) {
@@ -22,31 +22,25 @@ async function homeWithSkills(model, count) {
   return made;
 }
 
-async function round(directory, { home, project }) {
-  const begun = performance.now();
-  const server = await startBuilt(directory, { home, inspect: true });
-  const client = createClient(server);
-  try {
-    await client.send('GET', '/api/v1/healthz');
-    const start = performance.now() - begun;
-    const session = await openSession(server, client, project);
-    const events = await follow(server, [session.id]);
-    const first = await session.turn(events, 'Tell me.');
-    const later = [];
-    for (let n = 0; n < PROMPTS; n += 1) later.push(await session.turn(events, 'Tell me.'));
-    const lists = [];
-    for (let n = 0; n < LISTS; n += 1) {
-      const asked = performance.now();
-      await client.api('GET', `/sessions/${session.id}/skills`);
-      lists.push(performance.now() - asked);
-    }
-    const heap = await heapMiB(server.inspectorUrl);
-    events.close();
-    return { start, first, later: median(later), list: median(lists), heap };
-  } finally {
-    client.close();
-    await server.stop('SIGTERM');
+/** Lists the skills of the session repeatedly; returns the median time in ms. */
+async function listSkills(client, session) {
+  const times = [];
+  for (let n = 0; n < LISTS; n += 1) {
+    const asked = performance.now();
+    await client.api('GET', `/sessions/${session.id}/skills`);
+    times.push(performance.now() - asked);
   }
+  return median(times);
+}
+
+async function round(directory, home) {
+  let list;
+  const figures = await converse(
+    directory,
+    home,
+    async (client, session) => (list = await listSkills(client, session)),
+  );
+  return { ...figures, list };
 }
 
 async function measureHome({ builds: [directory], model, quick, report }) {

@@ -11,6 +11,12 @@ export function bundledSkills(origin: Origin | undefined): readonly BundledSkill
   return origin?.kind === 'user' ? (origin.skillActivations ?? []) : [];
 }
 
+/** Ids of the activations of skills and commands that a message is, or that were sent with it. */
+export function activationIds(origin: Origin | undefined): readonly string[] {
+  if (origin?.kind === 'skill_activation' || origin?.kind === 'plugin_command') return [origin.activationId];
+  return bundledSkills(origin).map(({ activationId }) => activationId);
+}
+
 /** The origin of a user's message that begins with the blocks of these skills. */
 export const userOrigin = (skills: readonly BundledSkill[]): UserOrigin =>
   skills.length > 0 ? { kind: 'user', skillActivations: [...skills] } : { kind: 'user' };

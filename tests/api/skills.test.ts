@@ -2,6 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
 import { putFile } from '#support/files.ts';
 import { call, callThenText, startTalk, systemPrompt, wireMessages, wireText, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
@@ -30,6 +31,12 @@ const userTexts = () =>
     .filter(({ role }) => role === 'user')
     .map(wireText)
     .filter((one) => !one.startsWith('<system-reminder>'));
+/** The markers of the transcript. */
+async function markers({ path }: Talk) {
+  const { items } = transcriptPage.parse(await world.ok('GET', `${path}/transcript?agent_id=main`));
+  return items.flatMap(({ marker }) => marker ?? []);
+}
+const transcriptPage = z.object({ items: z.array(z.object({ marker: z.string().optional() })) });
 const lastUser = () => userTexts().at(-1);
 const typesFrom = (talk: Talk, first: string) => {
   const types = talk.events.durable(talk.session.id).map(({ type }) => type);
@@ -169,6 +176,28 @@ describe('activated by a person', () => {
     await world.ok('POST', `${talk.path}:undo`, { count: 1 });
     expect(await world.ok('GET', talk.path)).not.toHaveProperty('last_prompt');
     expect(await talk.messages()).toEqual([]);
+    expect(await markers(talk)).toEqual(['undo']);
+  });
+
+  test('leaves no marker after an undo, steered or sent with a prompt', async () => {
+    await greet();
+    const talk = await startTalk(world);
+    await talk.turn('Be kind.', [{ text: 'Hello.' }], { skills: [{ name: 'greet' }] });
+    expect(await markers(talk)).toEqual(['skill']);
+    await world.ok('POST', `${talk.path}:undo`, { count: 1 });
+    expect(await markers(talk)).toEqual(['undo']);
+    const held = world.model.enqueue({ text: 'first', hold: true });
+    await talk.prompt('first');
+    await held.sent;
+    world.model.enqueue({ text: 'second' });
+    await activate(talk, 'greet');
+    held.release();
+    await talk.nth('prompt.completed', 2);
+    expect(await markers(talk)).toEqual(['undo', 'skill']);
+    await world.ok('POST', `${talk.path}:undo`, { count: 1 });
+    expect(await markers(talk)).toEqual(['undo', 'undo']);
+    await world.restart();
+    expect(await markers(talk)).toEqual(['undo', 'undo']);
   });
 
   test('is accepted without a usable model: the turn fails', async () => {

@@ -3,7 +3,9 @@
  * turn that contains the cut retains its earlier steps.
  */
 import { cutFrom, cutPointsOf } from '#server/journal/cut-points.ts';
+import { isUndoAnchor } from '#server/journal/projections/context.ts';
 import type { EventRecord } from '#server/journal/records.ts';
+import { activationIds } from '#server/journal/typed-prompts.ts';
 import { agentMeta, markerOp, openTurn, turnUsage, type AgentTranscript } from '../agent-transcript.ts';
 import { itemId, type StoredItem, type StoredOp, type StoredStep, type StoredTurn } from '../reducer/state.ts';
 import type { RecordMappers, TranscriptUndo } from '../transcript-rows.ts';
@@ -51,8 +53,20 @@ function spliced(
     for (const { isAnchor, ...point } of cutPointsOf(messages, start, at)) {
       agent.cutPoints.push(isAnchor ? { ...point, saved: parts.map((part) => part.checkpoint(agent.state)) } : point);
     }
+    for (const { origin } of messages.filter(isUndoAnchor)) {
+      for (const id of activationIds(origin)) moveActivation(agent, id, at);
+    }
   }
   return [];
+}
+
+const activationOf = (payload: unknown): unknown =>
+  typeof payload === 'object' && payload !== null && 'activationId' in payload ? payload.activationId : undefined;
+
+/** Treats the marker of an activation, which precedes its prompt, as recorded with it: an undo removes both. */
+function moveActivation({ state, madeAt }: AgentTranscript, activationId: string, at: number): void {
+  const marker = state.items.findLast((item) => item.kind === 'marker' && activationOf(item.payload) === activationId);
+  if (marker) madeAt.set(itemId(marker), at);
 }
 
 function forgetCuts(agent: AgentTranscript): StoredOp[] {

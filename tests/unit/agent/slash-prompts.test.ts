@@ -49,6 +49,21 @@ async function talkWith(...answers: ModelAnswer[]) {
   return { ...(await openTalk({ dir: folder.path, services })), requests };
 }
 
+/** A talk whose first turn waits for `answer`, and then has another step. */
+async function holdFirstTurn() {
+  let answer = () => {};
+  const talk = await talkWith(
+    () =>
+      new Promise((resolve) => {
+        answer = () => resolve({ parts: [{ type: 'text', text: 'One.' }], calls: [], finishReason: 'completed' });
+      }),
+    { text: 'Two.' },
+  );
+  talk.submit('first');
+  await talk.nth('turn.step.started');
+  return { talk, answer: () => answer() };
+}
+
 it('opens a turn with its expansion, displayed as the line that was typed', async () => {
   const talk = await talkWith({ text: 'Hi Bob.' });
   const reply = talk.main.submit(slashPrompt('msg_1', 'greet', 'bob'), []);
@@ -70,16 +85,7 @@ it('opens a turn with its expansion, displayed as the line that was typed', asyn
 });
 
 it('is steered as one message: the blocks of all prompts, then the rest of all', async () => {
-  let answerFirst: (() => void) | undefined;
-  const talk = await talkWith(
-    () =>
-      new Promise((resolve) => {
-        answerFirst = () => resolve({ parts: [{ type: 'text', text: 'One.' }], calls: [], finishReason: 'completed' });
-      }),
-    { text: 'Two.' },
-  );
-  talk.submit('first');
-  await talk.nth('turn.step.started');
+  const { talk, answer } = await holdFirstTurn();
   talk.main.submit(prompt('msg_1', 'one', 'alpha'), []);
   talk.main.submit(slashPrompt('msg_2', 'greet', 'bob'), []);
   expect(talk.all('prompt.queued').map(({ payload }) => payload.content)).toEqual([
@@ -88,7 +94,7 @@ it('is steered as one message: the blocks of all prompts, then the rest of all',
   ]);
   talk.main.steer(['msg_1', 'msg_2']);
   await talk.nth('prompt.steered');
-  answerFirst?.();
+  answer();
   await talk.idle();
   const entered = talk.main.context.state().entries.find(({ message }) => message.id === 'msg_1')?.message;
   expect(entered?.origin).toEqual({
@@ -101,19 +107,10 @@ it('is steered as one message: the blocks of all prompts, then the rest of all',
 });
 
 it('keeps its origin when it is steered alone', async () => {
-  let answerFirst: (() => void) | undefined;
-  const talk = await talkWith(
-    () =>
-      new Promise((resolve) => {
-        answerFirst = () => resolve({ parts: [{ type: 'text', text: 'One.' }], calls: [], finishReason: 'completed' });
-      }),
-    { text: 'Two.' },
-  );
-  talk.submit('first');
-  await talk.nth('turn.step.started');
+  const { talk, answer } = await holdFirstTurn();
   talk.main.submit(slashPrompt('msg_2', 'greet', 'bob'), []);
   talk.main.steer(['msg_2']);
-  answerFirst?.();
+  answer();
   await talk.idle();
   const entered = talk.main.context.state().entries.find(({ message }) => message.id === 'msg_2')?.message;
   expect(slashLine(entered?.origin)).toBe('/greet bob');
