@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { createClient, follow, openSession } from '../client.mjs';
 import { converse } from '../conversation.mjs';
 import { makeHome, startBuilt, temporaryFolder } from '../processes.mjs';
-import { inTurn, median } from '../rounds.mjs';
+import { inTurn, mean, median } from '../rounds.mjs';
 
 const SKILLS = 200;
 const PLUGINS = 10;
 const HOOKS = 20;
 const LISTS = 20;
+const PROCESSES = 4;
+const ENOUGH_MS = 90_000;
 
 async function homeWithSkills(model, count) {
   const made = await makeHome(model.url);
@@ -106,7 +108,8 @@ async function openWithPlugins({ directory, model, count }) {
 }
 
 async function measureHooks({ builds: [directory], model, quick, report }) {
-  const counts = [PLUGINS, 0];
+  // Processes of one build differ permanently, so that one of each kind would not be comparable.
+  const counts = Array.from({ length: quick ? 2 : 2 * PROCESSES }, (_, n) => (n % 2 === 0 ? PLUGINS : 0));
   const targets = await Promise.all(counts.map((count) => openWithPlugins({ directory, model, count })));
   try {
     const turns = async (target, many) => {
@@ -115,7 +118,10 @@ async function measureHooks({ builds: [directory], model, quick, report }) {
       return median(times);
     };
     await inTurn(1, targets, (target) => turns(target, quick ? 5 : 60));
-    const [hooked, plain] = await inTurn(quick ? 3 : 12, targets, (target) => turns(target, 15));
+    const samples = await inTurn(quick ? 3 : 8, targets, (target) => turns(target, 15), ENOUGH_MS);
+    const ofKind = (place) =>
+      samples[0].map((_, at) => mean(samples.filter((_own, n) => n % 2 === place).map((own) => own[at])));
+    const [hooked, plain] = [ofKind(0), ofKind(1)];
     report.line({
       name: `${PLUGINS} plugins with ${HOOKS} hooks: turn of ten calls`,
       unit: 'ms',

@@ -2,6 +2,7 @@
 import { childEnvironment } from '#server/processes/child-environment.ts';
 import type { Spawn } from '#server/processes/spawn.ts';
 import type { Logger } from '#server/logging/log.ts';
+import { memoizeByObject } from '#server/memo/by-object.ts';
 import type { HookConfig, HookEvent } from '#schema/config/config.ts';
 import { hookReply, type HookReply } from './reply.ts';
 import { runHook } from './run-hook.ts';
@@ -85,15 +86,17 @@ export function createHooks({ entries, environment, spawn, log }: HooksDeps): Ho
   };
 }
 
-/** An invalid regular expression matches no value. */
-function matches({ matcher }: HookEntry, value: string): boolean {
-  if (!matcher) return true;
+/** Memoized, because every call is compared with every hook. */
+const compiled = memoizeByObject(({ matcher = '' }: HookEntry): RegExp | undefined => {
   try {
-    return new RegExp(matcher).test(value);
+    return new RegExp(matcher);
   } catch {
-    return false;
+    return undefined;
   }
-}
+});
+
+/** An invalid regular expression matches no value. */
+const matches = (entry: HookEntry, value: string): boolean => !entry.matcher || compiled(entry)?.test(value) === true;
 
 /** Deduplicates entries with the same command and directory; the first one is used. */
 function distinct(entries: readonly HookEntry[], sessionCwd: string): HookEntry[] {
