@@ -10,7 +10,7 @@ const MAX_AGE_MS = 1000;
 export interface FileWarnings {
   /** Reads the present warnings; an unchanged file has the same object. */
   check(): Promise<readonly SessionWarning[]>;
-  /** What is checked, for the log. */
+  /** The kind of files checked, for the log. */
   name: string;
 }
 

@@ -337,10 +337,7 @@ describe('loaded by the model', () => {
     const person = dirname(world.project);
     await writeFile(
       join(world.server.home, 'config.toml'),
-      `${await readFile(join(world.server.home, 'config.toml'), 'utf8')}`.replace(
-        /^/,
-        `extra_skill_dirs = [${JSON.stringify(person)}]\n`,
-      ),
+      `extra_skill_dirs = [${JSON.stringify(person)}]\n${await readFile(join(world.server.home, 'config.toml'), 'utf8')}`,
     );
     await putFile(join(person, 'loose.md'), 'A loose file.');
     await putFile(join(person, 'other.txt'), 'Other.');
