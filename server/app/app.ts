@@ -1,5 +1,6 @@
 /** The composition root: builds every service once, layer by layer. The only file that knows all of them. */
 import { createAccount, type Account } from '#server/account/account.ts';
+import { withoutRemoteControl } from '#server/account/logout.ts';
 import { createAgentDefaults } from '#server/agent/binding/defaults.ts';
 import type { UseSession } from '#server/agent/contract/feature.ts';
 import { createCoalescer } from '#server/async/coalesce.ts';
@@ -54,13 +55,14 @@ import type { SessionServices } from './agent-services.ts';
 import { createDisposers, type Disposers } from './disposers.ts';
 import { createMeta } from './meta.ts';
 import { openHome } from './open-home.ts';
+import { openLogins, type Logins } from './open-logins.ts';
 import { openMcp } from './open-mcp.ts';
 import { openPlugins } from './open-plugins.ts';
 import { openSearch } from './open-search.ts';
 import { logOfSessions, openIndex, openProjectFolders, sessionsDir } from './open-workspaces.ts';
 import type { AppOptions, BindOptions } from './options.ts';
 
-export interface App {
+export interface App extends Logins {
   readonly serverId: string;
   readonly options: AppOptions;
   readonly bind: BindOptions;
@@ -171,6 +173,18 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const clientName = () => identity.slug(config.effective().identity);
   const { mcpConfig, mcpAuth, mcpManagement } = openMcp(
     { options, home, folders, plugins, fetch, clientName, log },
+    opened,
+  );
+  const logins = openLogins(
+    {
+      options,
+      home,
+      account,
+      fetch,
+      refreshManaged: () => Promise.resolve(),
+      remote: withoutRemoteControl,
+      log,
+    },
     opened,
   );
   const providers = createProviders({ account, config, env });
@@ -326,6 +340,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     connections: gateway,
     config,
     account,
+    ...logins,
     providers,
     models,
     uploads,
