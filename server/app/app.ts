@@ -250,6 +250,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     features: options.features,
     defaults,
     config,
+    cloud: logins.managedApi,
     services: loadServices,
     resources: [{ holds: (id) => bus.followers(id) > 0 }, watches, terminals],
     lookAtTrust(root) {
