@@ -3,6 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createOAuthClient, type OAuthClient } from '#server/account/oauth-client.ts';
 import { createAccessTokens, type AccessTokens, type AccessTokensDeps } from '#server/account/tokens.ts';
+import type { Clock } from '#server/clock.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { createHttpClient } from '#server/net/http-client.ts';
 import { createDocuments } from '#server/storage/documents.ts';
@@ -30,19 +31,23 @@ export async function storedToken(home: string, name: string): Promise<Record<st
   return text === undefined ? undefined : (JSON.parse(text) as Record<string, unknown>);
 }
 
-export interface OpenedTokens {
+export interface OpenedTokens<Time extends Clock = ManualClock> {
   tokens: AccessTokens;
   oauth: OAuthClient;
-  clock: ManualClock;
+  clock: Time;
   /** Lines of the log. */
   lines: string[];
 }
 
+type Extra = Partial<Omit<AccessTokensDeps, 'clock'>>;
+
 /** The service on a home. */
+export function openTokens(home: string, extra?: Extra): OpenedTokens;
+export function openTokens<Time extends Clock>(home: string, extra: Extra & { clock: Time }): OpenedTokens<Time>;
 export function openTokens(
   home: string,
-  { clock = manualClock(), ...extra }: Partial<Omit<AccessTokensDeps, 'clock'>> & { clock?: ManualClock } = {},
-): OpenedTokens {
+  { clock = manualClock(), ...extra }: Extra & { clock?: Clock } = {},
+): OpenedTokens<Clock> {
   const lines: string[] = [];
   const { fetch } = createHttpClient();
   const oauth = createOAuthClient({

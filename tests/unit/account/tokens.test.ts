@@ -1,7 +1,7 @@
 /** Access tokens: renewal at half life, one at a time in the home, failures, logins and logouts during a renewal. */
-import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
+import { readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, test } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, test } from 'vitest';
 import { acquireLease } from '#server/storage/lease.ts';
 import { cloudDuringTest, type Cloud, type CloudReply } from '#support/cloud/cloud.ts';
 import { openTokens, storedToken, storeToken, tokenPath, type OpenedTokens } from '#support/cloud/login.ts';
@@ -9,6 +9,7 @@ import { createCloudOAuth, type CloudOAuth } from '#support/cloud/oauth.ts';
 import { putFile } from '#support/files.ts';
 import { leaseHolder, suspendableHolder } from '#support/lease-holder.ts';
 import { eventually, until } from '#support/patience.ts';
+import { buildProgram, programFolder, startProgram } from '#support/programs.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
 let home: string;
@@ -294,6 +295,31 @@ describe('a renewal', () => {
     await expect(opened.tokens.get(slot)).rejects.toMatchObject(refused);
     expect(oauth.refreshes).toEqual([]);
   });
+});
+
+it('is renewed by one of several processes', { timeout: 120_000 }, async () => {
+  await store(DUE);
+  const folder = await programFolder();
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const program = await buildProgram('token-renewer', folder);
+  const processes = ['server_1', 'server_2', 'server_3'].map((name) => startProgram(program, [home, name, cloud.url]));
+  onTestFinished(() => {
+    for (const child of processes) child.kill();
+  });
+  const messages = processes.map((child) => {
+    const received: unknown[] = [];
+    child.on('message', (message) => received.push(message));
+    return received;
+  });
+  await until(() => messages.every(([ready]) => ready === 'ready'));
+  for (const [index, force] of [false, true].entries()) {
+    for (const child of processes) child.send(force);
+    await until(() => messages.every((received) => received.length === index + 2));
+    const access = messages.map((received) => received[index + 1]);
+    expect(new Set(access).size).toBe(1);
+    expect(access[0]).toMatch(/^access-/);
+    expect(oauth.refreshes).toHaveLength(index + 1);
+  }
 });
 
 describe('a renewal that fails', () => {
