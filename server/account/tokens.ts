@@ -30,7 +30,7 @@ const READINESS_MS = 10_000;
 const TRANSIENT = new Set([429, 500, 502, 503, 504]);
 
 /**
- * No access token could be obtained. `missing`: nobody is logged in. `refused`: the login has ended, because its grant
+ * No access token could be obtained. `missing`: there is no login. `refused`: the login has ended, because its grant
  * was refused. `failed`: the renewal failed, for example because the OAuth host cannot be reached.
  */
 export class AccessTokenError extends Error {
