@@ -19,6 +19,7 @@ import type { Logger } from '#server/logging/log.ts';
 import type { McpAuth } from '#server/mcp/auth/mcp-auth.ts';
 import type { McpConfig } from '#server/mcp/config/mcp-config.ts';
 import type { McpManagement } from '#server/mcp/management/management.ts';
+import { retiredDefault } from '#server/model-catalog/retired-default.ts';
 import { createModelChecks, type ModelChecks } from '#server/models/model-checks.ts';
 import { createProviders, type Providers } from '#server/models/providers/providers.ts';
 import type { AcceptConnection } from '#server/net/connection-facts.ts';
@@ -56,6 +57,7 @@ import { createMeta } from './meta.ts';
 import { openHome } from './open-home.ts';
 import { openLogins, type Logins } from './open-logins.ts';
 import { openMcp } from './open-mcp.ts';
+import { openModelRefresh, type OpenedModelRefresh } from './open-model-refresh.ts';
 import { openPlugins } from './open-plugins.ts';
 import { openSearch } from './open-search.ts';
 import { logOfSessions, openIndex, openProjectFolders, sessionsDir } from './open-workspaces.ts';
@@ -76,6 +78,7 @@ export interface App extends Logins {
   readonly config: Config;
   readonly account: Account;
   readonly providers: Providers;
+  readonly modelRefresh: OpenedModelRefresh;
   readonly models: ModelChecks;
   readonly uploads: Uploads;
   readonly workspaces: Workspaces;
@@ -177,19 +180,20 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     { options, home, folders, plugins, fetch, clientName, log },
     opened,
   );
+  const providers = createProviders({ account, config, env });
+  const modelRefresh = openModelRefresh({ options, home, serverId, account, fetch, log }, opened);
   const logins = openLogins(
     {
       options,
       home,
       account,
       fetch,
-      refreshManaged: () => Promise.resolve(),
+      refreshManaged: (by) => modelRefresh.refresh('oauth', by),
       remote: withoutRemoteControl,
       log,
     },
     opened,
   );
-  const providers = createProviders({ account, config, env });
   const models = createModelChecks({ config, account, env, identity });
 
   const search = openSearch(
@@ -274,7 +278,9 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     log,
     clock,
   });
-  config.onSeen(({ fields, by }) => {
+  config.onSeen(({ fields, by, before, after }) => {
+    const retired = retiredDefault(before, after);
+    if (retired) void sessions.replaceModel(retired.from, retired.to);
     const guarding = fields.filter((field) => GUARDING_DOMAINS.has(field));
     if (guarding.length > 0)
       void sessions.warnOfChange({ what: `${guarding.join(', ')} of the configuration changed`, by });
@@ -346,6 +352,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     account,
     ...logins,
     providers,
+    modelRefresh,
     models,
     uploads,
     workspaces,
@@ -380,6 +387,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       sessions.startBackground();
       search.startBackground();
       uploads.startSweep();
+      modelRefresh.startSchedule();
       void plugins.ready();
       mcpAuth.start().catch((error: unknown) => log.warn('MCP grants could not be looked at', { err: error }));
       // The index takes over the rows of an earlier one.
