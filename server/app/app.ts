@@ -55,6 +55,7 @@ import { createDisposers, type Disposers } from './disposers.ts';
 import { createMeta } from './meta.ts';
 import { openHome } from './open-home.ts';
 import { openMcp } from './open-mcp.ts';
+import { openModelDirectory, type OpenedModelDirectory } from './open-model-directory.ts';
 import { openPlugins } from './open-plugins.ts';
 import { openSearch } from './open-search.ts';
 import { logOfSessions, openIndex, openProjectFolders, sessionsDir } from './open-workspaces.ts';
@@ -75,6 +76,7 @@ export interface App {
   readonly account: Account;
   readonly providers: Providers;
   readonly models: ModelChecks;
+  readonly modelDirectory: OpenedModelDirectory;
   readonly uploads: Uploads;
   readonly workspaces: Workspaces;
   readonly trust: Trust;
@@ -175,6 +177,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   );
   const providers = createProviders({ account, config, env });
   const models = createModelChecks({ config, account, env, identity });
+  const modelDirectory = openModelDirectory({ options, home, account, providers, fetch, log }, opened);
 
   const search = openSearch(
     { options, home, index, workspaces, liveJournal: (id) => sessions.liveJournal(id), log },
@@ -327,6 +330,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     account,
     providers,
     models,
+    modelDirectory,
     uploads,
     workspaces,
     trust,
