@@ -28,7 +28,7 @@ export interface OpenModelDirectoryDeps {
 /** Creates the service; nothing is imported or requested. */
 export function openModelDirectory(deps: OpenModelDirectoryDeps, opened: Disposers): OpenedModelDirectory {
   const { options, home, account, providers, fetch, log } = deps;
-  const { clock, modelSnapshot } = options;
+  const { clock, network, modelSnapshot } = options;
   const { config, identity } = home;
   let loaded: ModelDirectory | undefined;
   const load = lazy(async () => {
@@ -46,7 +46,7 @@ export function openModelDirectory(deps: OpenModelDirectoryDeps, opened: Dispose
       download(url, signal) {
         account.noteUse(url);
         const userAgent = identity.userAgent(config.effective().identity);
-        return downloadDirectory(url, { userAgent, signal }, { fetch });
+        return downloadDirectory(url, { userAgent, signal }, { fetch, network });
       },
       parse: parseInThread,
       snapshot: modelSnapshot ?? readSnapshot,

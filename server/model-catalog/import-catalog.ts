@@ -1,5 +1,5 @@
 /** Imports a provider of the directory into the configuration. */
-import { isTomlTable, subTable, tableOf, toTable } from '#server/config/document.ts';
+import { subTable, tableOf, toTable } from '#server/config/document.ts';
 import type { TomlTable, TomlValue } from '#server/config/document.ts';
 import type { Config } from '#server/config/config.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
@@ -12,11 +12,13 @@ import {
   replaceModels,
   setRecords,
   textMember,
+  type Records,
 } from '#server/models/providers/provider-tables.ts';
 import type { Caller } from '#schema/rest/caller.ts';
 import type { ImportCatalog, ImportedProvider } from '#schema/rest/catalog.ts';
 import { providerIdSchema } from '#schema/rest/provider.ts';
 import type { ModelDirectory } from './directory.ts';
+import { withOverrides } from './field-ownership.ts';
 import type { ImportableModel, ResolvedEntry } from './resolve-entry.ts';
 import { addressFor, hasPlaceholder } from './wire-resolution.ts';
 
@@ -79,8 +81,11 @@ function writeImport(document: TomlTable, { id, type, baseUrl, apiKey, models }:
     const message = `provider ${id} is managed by OAuth login; use POST /oauth/logout instead`;
     throw new ServiceError('provider.oauth_managed', message);
   }
-  const aliases = models.map(({ item }) => `${id}/${item.id}`);
-  assertFree(document, aliases, [id]);
+  assertFree(
+    document,
+    models.map(({ item }) => `${id}/${item.id}`),
+    [id],
+  );
 
   const key = apiKey ?? textMember(before, 'api_key');
   const record = tableOf([
@@ -98,22 +103,19 @@ function writeImport(document: TomlTable, { id, type, baseUrl, apiKey, models }:
     isStored ? others.map((entry) => (entry[0] === id ? [id, record] : entry)) : [...others, [id, record]],
   );
 
-  const all = recordsOf(document, 'models');
-  const stored = new Map(all);
-  const rebuilt = models.map((model, index): [string, TomlValue] => {
-    const alias = aliases[index] ?? '';
-    return [alias, aliasRecord(id, model, stored.get(alias))];
+  const declared = models.map(({ item, record: fields }) => ({
+    alias: `${id}/${item.id}`,
+    wireName: item.id,
+    record: toTable({ provider: id, ...fields }),
+  }));
+  const rebuilt = new Map(withOverrides(declared, document));
+  const retained = recordsOf(document, 'models').flatMap(([alias, stored]): Records => {
+    const next = rebuilt.get(alias);
+    if (next === undefined) return ownerOf(stored) === id ? [] : [[alias, stored]];
+    rebuilt.delete(alias);
+    return [[alias, next]];
   });
-  const isOwn = ([, value]: [string, TomlValue]) => ownerOf(value) === id;
-  const first = all.findIndex(isOwn);
-  const at = first < 0 ? all.length : first;
-  const foreign = (list: [string, TomlValue][]) => list.filter((entry) => !isOwn(entry));
-  replaceModels(document, [...foreign(all.slice(0, at)), ...rebuilt, ...foreign(all.slice(at))], new Map());
-  if (!textMember(document, 'default_model')?.trim()) document.default_model = aliases[0] ?? '';
-}
-
-function aliasRecord(provider: string, { record }: ImportableModel, stored: TomlValue | undefined): TomlTable {
-  const overrides = stored !== undefined && isTomlTable(stored) ? stored.overrides : undefined;
-  const written = toTable({ provider, ...record });
-  return overrides === undefined ? written : tableOf([...Object.entries(written), ['overrides', overrides]]);
+  replaceModels(document, [...retained, ...rebuilt], new Map());
+  const [first] = declared;
+  if (first && !textMember(document, 'default_model')?.trim()) document.default_model = first.alias;
 }
