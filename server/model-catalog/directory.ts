@@ -20,8 +20,8 @@ export interface ModelDirectory {
   list(): Promise<CatalogEntry[]>;
   /** Throws `catalog.unavailable`, then `catalog.entry_not_found`. */
   get(id: string): Promise<CatalogEntry>;
-  /** An entry with the facts for an import. Throws as `get`. */
-  resolved(id: string): Promise<ResolvedEntry>;
+  /** An entry with the facts for an import, at the address that the user names. Throws as `get`. */
+  resolved(id: string, named?: string): Promise<ResolvedEntry>;
   close(): void;
 }
 
@@ -112,10 +112,10 @@ export function createModelDirectory(deps: ModelDirectoryDeps): ModelDirectory {
   return {
     list: async () => Array.from((await current()).entries.values(), ({ item }) => item),
     get: async (id) => (await entry(id)).item,
-    async resolved(id) {
+    async resolved(id, named) {
       const read = readEntry(JSON.parse((await entry(id)).text));
       if (!read) throw new Error(`the cached entry ${id} is malformed`);
-      return resolveEntry(id, read, createTimeSlice());
+      return resolveEntry(id, read, createTimeSlice(), named);
     },
     close: () => closing.abort(new Error('the server is stopping')),
   };

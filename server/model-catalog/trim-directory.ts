@@ -51,11 +51,15 @@ function pick(value: unknown, shape: Shape[string]): unknown {
 function trimEntry(entry: unknown): unknown {
   if (!isRecord(entry)) return entry;
   const models = Object.hasOwn(entry, 'models') ? entry.models : {};
-  // A list, because the keys are not used.
-  const list = isRecord(models) ? Object.values(models).slice(0, MAX_MODELS) : models;
-  return Object.assign(Object(pick(entry, ENTRY)), {
-    models: Array.isArray(list) ? list.map((model) => pick(model, MODEL)) : list,
-  });
+  return {
+    ...Object(pick(entry, ENTRY)),
+    // A list, because the keys are not used.
+    models: isRecord(models)
+      ? Object.values(models)
+          .slice(0, MAX_MODELS)
+          .map((model) => pick(model, MODEL))
+      : null,
+  };
 }
 
 /** Throws for bytes that are not a JSON object, and for one that is nested too deeply. */
