@@ -158,7 +158,9 @@ async function readPackage(name) {
 
 /** The values that a module of a package exports. It runs in a process that can only read the package. */
 async function exportsOf(path, root) {
-  const permission = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission';
+  const permission = process.allowedNodeEnvironmentFlags.has('--permission')
+    ? '--permission'
+    : '--experimental-permission';
   const script = `import * as all from ${JSON.stringify(pathToFileURL(path).href)}; process.stdout.write(JSON.stringify(all));`;
   const { stdout } = await run(
     process.execPath,

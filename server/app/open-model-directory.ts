@@ -12,7 +12,7 @@ import type { Home } from './open-home.ts';
 import type { AppOptions } from './options.ts';
 
 export interface OpenedModelDirectory extends Pick<ModelDirectory, 'list' | 'get'> {
-  /** As `importCatalog`. */
+  /** Imports a provider, like `importCatalog`. */
   import(form: ImportCatalog, by: Caller): Promise<ImportedProvider>;
 }
 

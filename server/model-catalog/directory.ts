@@ -87,7 +87,8 @@ export function createModelDirectory(deps: ModelDirectoryDeps): ModelDirectory {
     try {
       return (cached = await request(url));
     } catch (error) {
-      if (!closing.signal.aborted) log.warn(`the model directory cannot be read: ${errorMessage(error)}`, { err: error });
+      if (!closing.signal.aborted)
+        log.warn(`the model directory cannot be read: ${errorMessage(error)}`, { err: error });
     }
     // Its age is not renewed, so the next call requests it again.
     if (cached?.url === url) return cached;

@@ -60,7 +60,8 @@ export async function importCatalog(
 
 /** Throws `catalog.import_invalid`. */
 function planImport({ item, wire, models }: ResolvedEntry, form: ImportCatalog): Import {
-  const refused = (problem: string) => new ServiceError('catalog.import_invalid', `catalog entry ${item.id} ${problem}`);
+  const refused = (problem: string) =>
+    new ServiceError('catalog.import_invalid', `catalog entry ${item.id} ${problem}`);
   const because = (reason: string) => refused(`cannot be imported: ${reason}`);
   if ('rejected' in wire) throw because(wire.rejected);
   const given = form.base_url?.trim();

@@ -22,6 +22,6 @@ export function createStandaloneDirectory(env: NodeJS.ProcessEnv): ModelDirector
     parse: async (bytes) => trimDirectory(bytes),
     snapshot: readSnapshot,
     clock: systemClock,
-    log: { warn: (message, fields) => console.warn(message, fields) },
+    log: { warn: (message) => process.emitWarning(message) },
   });
 }

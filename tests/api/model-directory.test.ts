@@ -30,10 +30,12 @@ async function start(config = '', options: TestServerOptions = {}) {
   return { ...home, ...server, directory, imported: importing(server) };
 }
 
-const importing = ({ api }: Pick<TestServer, 'api'>) => async (body: unknown) => {
-  const { code, data, msg, status } = await api('POST', '/providers:import_catalog', body);
-  return code === 0 ? { status, data } : { code, msg };
-};
+const importing =
+  ({ api }: Pick<TestServer, 'api'>) =>
+  async (body: unknown) => {
+    const { code, data, msg, status } = await api('POST', '/providers:import_catalog', body);
+    return code === 0 ? { status, data } : { code, msg };
+  };
 
 const failsWith = (code: number, msg: string) => ({ code, msg });
 
@@ -301,7 +303,11 @@ it.each<[object, number, string]>([
   [{ catalog_id: 'unknown', base_url: '' }, 40004, 'catalog entry unknown cannot be imported: unknown-explicit-type'],
   [{ catalog_id: 'rejected' }, 40004, 'catalog entry rejected cannot be imported: proprietary-sdk'],
   [{ catalog_id: 'nowhere', base_url: ' ' }, 40004, 'catalog entry nowhere cannot be imported: empty-base-url'],
-  [{ catalog_id: 'acme', base_url: 'http://${X}' }, 40004, 'catalog entry acme cannot be imported: placeholder-base-url'],
+  [
+    { catalog_id: 'acme', base_url: 'http://${X}' },
+    40004,
+    'catalog entry acme cannot be imported: placeholder-base-url',
+  ],
   [{ catalog_id: 'nowhere' }, 40004, 'catalog entry nowhere requires a base_url'],
   [{ catalog_id: 'empty' }, 40004, 'catalog entry empty has no importable models'],
   [{ catalog_id: 'no.id' }, 40004, 'catalog entry no.id requires an id: its own is not allowed for a provider'],

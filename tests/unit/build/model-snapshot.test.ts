@@ -147,7 +147,13 @@ const models = {
 };
 
 const packageFiles = (folder: string, name: string, files: Record<string, string>) => ({
-  [`${folder}/package.json`]: JSON.stringify({ name, version: '1.2.3', type: 'module', license: 'MIT', author: 'A <a@b>' }),
+  [`${folder}/package.json`]: JSON.stringify({
+    name,
+    version: '1.2.3',
+    type: 'module',
+    license: 'MIT',
+    author: 'A <a@b>',
+  }),
   ...Object.fromEntries(Object.entries(files).map(([path, text]) => [`${folder}/${path}`, text])),
 });
 
@@ -185,7 +191,9 @@ it('converts the models of packages', async () => {
     more: { id: 'more', name: 'MORE' },
   });
   expect(directory['fireworks-ai']).toMatchObject({ type: 'openai', api: 'https://a/v1' });
-  const { models: converted } = z.looseObject({ models: z.record(z.string(), z.unknown()) }).parse(directory['fireworks-ai']);
+  const { models: converted } = z
+    .looseObject({ models: z.record(z.string(), z.unknown()) })
+    .parse(directory['fireworks-ai']);
   expect(Object.keys(converted)).toEqual(['a', 'b', 'c']);
   expect(converted.c).toMatchObject({ provider: { npm: '@ai-sdk/anthropic', api: 'https://a/${ACCOUNT}' } });
   expect(directory).not.toHaveProperty('openai-codex');

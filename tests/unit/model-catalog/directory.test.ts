@@ -18,7 +18,10 @@ import {
 } from '#support/model-directory.ts';
 import { until } from '#support/patience.ts';
 
-function open(served: TestDirectory, snapshot: () => Promise<Uint8Array<ArrayBuffer> | undefined> = async () => undefined) {
+function open(
+  served: TestDirectory,
+  snapshot: () => Promise<Uint8Array<ArrayBuffer> | undefined> = async () => undefined,
+) {
   const clock = manualClock();
   const warnings: [message: string, id: unknown][] = [];
   const { fetch, close } = createHttpClient();

