@@ -11,6 +11,7 @@ import { createClient } from './client.mjs';
 import { measureContents } from './measures/contents.mjs';
 import { measureCrowd } from './measures/crowd.mjs';
 import { measureDeltas } from './measures/deltas.mjs';
+import { measureDirectory } from './measures/directory.mjs';
 import { measureFileList } from './measures/file-list.mjs';
 import { measureFileSearch } from './measures/file-search.mjs';
 import { measureGrowth } from './measures/growth.mjs';
@@ -54,6 +55,7 @@ const measures = {
   contents: measureContents,
   mcp: measureMcp,
   skills: measureSkills,
+  directory: measureDirectory,
 };
 /** Measures that run only if named. */
 const long = { soak: measureSoak, lists: measureLists, search: measureSearch };

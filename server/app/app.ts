@@ -57,6 +57,7 @@ import { createMeta } from './meta.ts';
 import { openHome } from './open-home.ts';
 import { openLogins, type Logins } from './open-logins.ts';
 import { openMcp } from './open-mcp.ts';
+import { openModelDirectory, type OpenedModelDirectory } from './open-model-directory.ts';
 import { openModelRefresh, type OpenedModelRefresh } from './open-model-refresh.ts';
 import { openPlugins } from './open-plugins.ts';
 import { openSearch } from './open-search.ts';
@@ -80,6 +81,7 @@ export interface App extends Logins {
   readonly providers: Providers;
   readonly modelRefresh: OpenedModelRefresh;
   readonly models: ModelChecks;
+  readonly modelDirectory: OpenedModelDirectory;
   readonly uploads: Uploads;
   readonly workspaces: Workspaces;
   readonly trust: Trust;
@@ -195,6 +197,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     opened,
   );
   const models = createModelChecks({ config, account, env, identity });
+  const modelDirectory = openModelDirectory({ options, home, account, providers, fetch, log }, opened);
 
   const search = openSearch(
     { options, home, index, workspaces, liveJournal: (id) => sessions.liveJournal(id), log },
@@ -354,6 +357,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     providers,
     modelRefresh,
     models,
+    modelDirectory,
     uploads,
     workspaces,
     trust,

@@ -33,11 +33,18 @@ export interface DocumentReaderDeps {
 }
 
 /** Returns a reply of any status. Throws for a body above 16 MiB, refused redirects and failed connections. */
-export async function getDocument(
+export const getDocument = async (
+  url: string,
+  request: DocumentRequest,
+  deps: DocumentReaderDeps,
+): Promise<DocumentReply> => replyOf(await openDocument(url, request, deps));
+
+/** Follows redirects and returns the last response, whose body is to be read or cancelled. */
+export async function openDocument(
   url: string,
   { headers, key, leavesOrigin, signal }: DocumentRequest,
   { fetch, network }: DocumentReaderDeps,
-): Promise<DocumentReply> {
+): Promise<Response> {
   const start = new URL(url);
   let target = start;
   for (let followed = 0; ; followed += 1) {
@@ -45,7 +52,7 @@ export async function getDocument(
     const sent = isOwner ? { ...headers, authorization: `Bearer ${key}` } : headers;
     const response = await fetch(target, { headers: sent, signal });
     const location = response.headers.get('location');
-    if (!REDIRECTS.has(response.status) || location === null) return await replyOf(response);
+    if (!REDIRECTS.has(response.status) || location === null) return response;
     await response.body?.cancel();
     if (followed === MAX_REDIRECTS) throw new Error(`more than ${MAX_REDIRECTS} redirects`);
     if (!URL.canParse(location, target.href)) throw new Error('a redirect to an invalid address');
