@@ -47,6 +47,7 @@ const LAYERS = [
     'terminals',
     'capabilities',
     'debug',
+    'remote',
   ],
   ['app', 'cli'],
 ];
