@@ -20,7 +20,7 @@ const LAYERS = [
   ],
   ['events'],
   ['journal'],
-  ['config', 'auth', 'transcript', 'uploads'],
+  ['config', 'account', 'auth', 'transcript', 'uploads'],
   [
     'models',
     'tools',

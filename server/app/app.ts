@@ -1,4 +1,5 @@
 /** The composition root: builds every service once, layer by layer. The only file that knows all of them. */
+import { createAccount, type Account } from '#server/account/account.ts';
 import { createAgentDefaults } from '#server/agent/binding/defaults.ts';
 import type { UseSession } from '#server/agent/contract/feature.ts';
 import { createCoalescer } from '#server/async/coalesce.ts';
@@ -71,6 +72,7 @@ export interface App {
   readonly policies: Policies;
   readonly connections: Connections;
   readonly config: Config;
+  readonly account: Account;
   readonly providers: Providers;
   readonly models: ModelChecks;
   readonly uploads: Uploads;
@@ -161,14 +163,18 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   );
   const { workspaces, trust, projects, additionalDirs } = folders;
   const { fetch } = opened.add(createHttpClient());
+  const { holder } = instance;
+  const account = opened.add(
+    createAccount({ home: options.home, documents, holder, config, env, identity, fetch, clock, log }),
+  );
   const plugins = openPlugins({ options, home, runtime, fetch, log }, opened);
   const clientName = () => identity.slug(config.effective().identity);
   const { mcpConfig, mcpAuth, mcpManagement } = openMcp(
     { options, home, folders, plugins, fetch, clientName, log },
     opened,
   );
-  const providers = createProviders({ documents, config, env });
-  const models = createModelChecks({ config, providers, env, identity });
+  const providers = createProviders({ account, config, env });
+  const models = createModelChecks({ config, account, env, identity });
 
   const search = openSearch(
     { options, home, index, workspaces, liveJournal: (id) => sessions.liveJournal(id), log },
@@ -318,6 +324,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     policies: access.policies,
     connections: gateway,
     config,
+    account,
     providers,
     models,
     uploads,

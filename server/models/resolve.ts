@@ -7,8 +7,8 @@ import type { ModelRecord, OAuthRef } from '#schema/rest/model.ts';
 import type { ProviderRecord } from '#schema/config/provider-record.ts';
 import { modelCapabilities } from './capabilities.ts';
 import { inferClaude } from './claude.ts';
-import type { Identity } from './providers/identity.ts';
-import { headerLines, mergeHeaders } from './providers/identity.ts';
+import type { Identity } from '#server/account/identity.ts';
+import { headerLines, mergeHeaders } from '#server/account/identity.ts';
 import type { ResolvedModel, WireType } from './types.ts';
 import { tableText, WIRE_TYPES, wireTypeOf } from './providers/wire-types.ts';
 
@@ -173,12 +173,12 @@ const notResolved = (message: string, details?: Record<string, unknown>) =>
 
 /**
  * Returns the reason why no prompt to this alias (or to the default model) can succeed, undefined when it is ready.
- * `hasToken` reads whether a login's slot holds an access token.
+ * `readiness` obtains the token of a login.
  */
 export async function checkReady(
   alias: string | undefined,
   config: EffectiveConfig,
-  hasToken: (ref: OAuthRef) => Promise<boolean>,
+  readiness: (ref: OAuthRef) => Promise<'ready' | 'missing' | 'refused'>,
 ): Promise<ServiceError | undefined> {
   const id = alias?.trim() || config.defaultModel?.trim() || undefined;
   const record = id === undefined ? undefined : findModel(config, id);
@@ -203,8 +203,14 @@ export async function checkReady(
     throw error;
   }
   const credential = storedCredential(placed);
-  if (credential && ('key' in credential || (await hasToken(credential.oauth)))) return undefined;
+  const state = !credential ? 'missing' : 'key' in credential ? 'ready' : await readiness(credential.oauth);
+  if (state === 'ready') return undefined;
   const { providerId } = placed;
+  if (state === 'refused') {
+    return new ServiceError('auth.token_unauthorized', `the login of provider ${providerId} has ended; log in again`, {
+      details: { provider_id: providerId },
+    });
+  }
   return new ServiceError('auth.token_missing', `provider ${providerId} has no credential; set an API key or log in`, {
     details: { provider_id: providerId },
   });

@@ -14,7 +14,7 @@ import { createConfigWriter } from '#server/config/config-writer.ts';
 import type { EventSink } from '#server/events/frame.ts';
 import { createImages } from '#server/images/images.ts';
 import { createLogger } from '#server/logging/log.ts';
-import { createIdentity } from '#server/models/providers/identity.ts';
+import { createIdentity } from '#server/account/identity.ts';
 import { createModelClient } from '#server/models/stream.ts';
 import { createVideoUploads } from '#server/models/video-uploads.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
