@@ -48,6 +48,7 @@ const LAYERS = [
     'terminals',
     'capabilities',
     'debug',
+    'remote',
   ],
   ['app', 'cli'],
 ];

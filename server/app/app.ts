@@ -26,6 +26,7 @@ import type { AcceptConnection } from '#server/net/connection-facts.ts';
 import { createHttpClient } from '#server/net/http-client.ts';
 import type { Plugins } from '#server/plugins/plugins.ts';
 import type { Projects } from '#server/project-files/projects.ts';
+import type { RemoteControl } from '#server/remote/remote-control.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { indexSchema } from '#server/sessions/index/session-header.ts';
@@ -60,6 +61,7 @@ import { openMcp } from './open-mcp.ts';
 import { openModelDirectory, type OpenedModelDirectory } from './open-model-directory.ts';
 import { openModelRefresh, type OpenedModelRefresh } from './open-model-refresh.ts';
 import { openPlugins } from './open-plugins.ts';
+import { openRemote } from './open-remote.ts';
 import { openSearch } from './open-search.ts';
 import { logOfSessions, openIndex, openProjectFolders, sessionsDir } from './open-workspaces.ts';
 import type { AppOptions, BindOptions } from './options.ts';
@@ -115,6 +117,8 @@ export interface App extends Logins {
   acceptConnection: AcceptConnection;
   /** Sets the function that serves those connections, to be called by the code that runs the HTTP server. */
   serveConnections(accept: AcceptConnection): void;
+  /** Loads remote control at its first use. */
+  remote(): Promise<RemoteControl>;
   /** Runs the work of endpoints that follows their replies. */
   readonly followUps: FollowUps;
   /** Requests a stop from the code that runs the server; `stopRequested` resolves. */
@@ -180,6 +184,23 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const clientName = () => identity.slug(config.effective().identity);
   const { mcpConfig, mcpAuth, mcpManagement } = openMcp(
     { options, home, folders, plugins, fetch, clientName, log },
+    opened,
+  );
+  let port = options.port;
+  let accept: AcceptConnection = (connection) => connection.destroy();
+  const acceptConnection: AcceptConnection = (connection, facts) => accept(connection, facts);
+  const remote = openRemote(
+    {
+      options,
+      serverId,
+      bind: access.bind.mounts,
+      home,
+      account,
+      fetch,
+      port: () => port,
+      acceptConnection,
+      log,
+    },
     opened,
   );
   const providers = createProviders({ account, config, env });
@@ -338,7 +359,6 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     flags: config.resolveFlags,
   });
 
-  let accept: AcceptConnection = (connection) => connection.destroy();
   const followUps = opened.add(createFollowUps(log));
   let requestStop = () => {};
   const stopRequested = new Promise<void>((resolve) => (requestStop = resolve));
@@ -386,6 +406,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     meta,
     token: async () => (options.bypassAuth ? undefined : token.current()),
     async listening(boundPort) {
+      port = boundPort;
       await instance.bound(boundPort);
       // In the background, so that the first reply does not wait for the index.
       sessions.startBackground();
@@ -405,10 +426,11 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       );
       removed.catch((error: unknown) => log.warn('old indexes could not be removed', { err: error }));
     },
-    acceptConnection: (connection, facts) => accept(connection, facts),
+    acceptConnection,
     serveConnections(serve) {
       accept = serve;
     },
+    remote,
     followUps,
     requestStop,
     async workspaceChanged(id, what, by) {
