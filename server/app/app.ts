@@ -256,7 +256,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     log,
     clock,
   });
-  config.onSeen((fields, by) => {
+  config.onSeen(({ fields, by }) => {
     const guarding = fields.filter((field) => GUARDING_DOMAINS.has(field));
     if (guarding.length > 0)
       void sessions.warnOfChange({ what: `${guarding.join(', ')} of the configuration changed`, by });
