@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ManagedServer } from '#schema/rest/mcp-management.ts';
 import { configOf, emptyForm, formOf } from '../../../web/features/mcp/form.ts';
-import { isWebAddress, shownServers, summaryOf, type Known } from '../../../web/features/mcp/servers.ts';
+import { shownServers, summaryOf, type Known } from '../../../web/features/mcp/servers.ts';
 
 const managed = (name: string, config: ManagedServer['config'], mutable = true): ManagedServer => ({
   name,

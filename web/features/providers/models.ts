@@ -100,7 +100,8 @@ export function reportLines({ changed, unchanged, failed, retired_default: retir
   }));
   if (retired) lines.push({ text: retiredText(retired), isFailure: false });
   for (const { provider, reason } of failed) lines.push({ text: `${provider}: ${reason}`, isFailure: true });
-  if (unchanged.length > 0) lines.push({ text: `${counted(unchanged.length, 'provider')} unchanged`, isFailure: false });
+  if (unchanged.length > 0)
+    lines.push({ text: `${counted(unchanged.length, 'provider')} unchanged`, isFailure: false });
   return lines.length > 0 ? lines : [{ text: 'No providers to refresh', isFailure: false }];
 }
 
