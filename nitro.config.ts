@@ -1,4 +1,5 @@
 import { defineNitroConfig } from 'nitropack/config';
+import { base64Files } from './build/base64.ts';
 import { debugSignalModule } from './build/debug-signal.ts';
 import { developmentBindModule } from './build/development-bind.ts';
 import { developmentGuardModule } from './build/development-guard.ts';
@@ -25,7 +26,7 @@ export default defineNitroConfig({
   // What the oldest Node that we run on understands; nitro's own default rewrites what has been JavaScript since 2020.
   esbuild: { options: { target: 'node20' } },
   // No chunk names what its own imports import, which a browser would profit from and Node has to look up.
-  rollupConfig: { output: { hoistTransitiveImports: false }, plugins: [rawTexts(), threadPrograms()] },
+  rollupConfig: { output: { hoistTransitiveImports: false }, plugins: [base64Files(), rawTexts(), threadPrograms()] },
   experimental: { websocket: true },
   modules: [
     refusedOptionsModule,

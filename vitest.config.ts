@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { base64Files } from './build/base64.ts';
 import { threadPrograms } from './build/threads.ts';
 import { PATIENCE_MS } from './tests/support/patience.ts';
 
@@ -16,7 +17,7 @@ const shared = {
 };
 const resolve = { alias: { '#endpoints': at('./tests/support/endpoints.ts') } };
 
-const plugins = [threadPrograms()];
+const plugins = [base64Files(), threadPrograms()];
 
 export default defineConfig({
   test: {

@@ -7,9 +7,11 @@ const MEMBERS_OF_ERROR = ['message', 'error_description', 'detail', 'code', 'typ
 
 /** Returns the message for people from the body of an error reply; a sentence with the status if it has none. */
 export function cloudErrorMessage(body: string, status: number): string {
-  const found = messageOf(tryParseJson(body)) ?? `The cloud answered with HTTP status ${status}`;
-  return found.slice(0, MAX_CHARS);
+  return cloudErrorText(body) ?? `The cloud answered with HTTP status ${status}`;
 }
+
+/** The message in the body of an error reply; undefined if it has none. */
+export const cloudErrorText = (body: string): string | undefined => messageOf(tryParseJson(body))?.slice(0, MAX_CHARS);
 
 function messageOf(value: unknown): string | undefined {
   if (!isRecord(value)) return undefined;

@@ -21,6 +21,7 @@ import type { Logger } from '#server/logging/log.ts';
 import type { McpAuth } from '#server/mcp/auth/mcp-auth.ts';
 import type { McpConfig } from '#server/mcp/config/mcp-config.ts';
 import type { McpManagement } from '#server/mcp/management/management.ts';
+import { retiredDefault } from '#server/model-catalog/retired-default.ts';
 import { createModelChecks, type ModelChecks } from '#server/models/model-checks.ts';
 import { createProviders, type Providers } from '#server/models/providers/providers.ts';
 import { createHttpClient } from '#server/net/http-client.ts';
@@ -55,6 +56,8 @@ import { createDisposers, type Disposers } from './disposers.ts';
 import { createMeta } from './meta.ts';
 import { openHome } from './open-home.ts';
 import { openMcp } from './open-mcp.ts';
+import { openModelDirectory, type OpenedModelDirectory } from './open-model-directory.ts';
+import { openModelRefresh, type OpenedModelRefresh } from './open-model-refresh.ts';
 import { openPlugins } from './open-plugins.ts';
 import { openSearch } from './open-search.ts';
 import { logOfSessions, openIndex, openProjectFolders, sessionsDir } from './open-workspaces.ts';
@@ -74,7 +77,9 @@ export interface App {
   readonly config: Config;
   readonly account: Account;
   readonly providers: Providers;
+  readonly modelRefresh: OpenedModelRefresh;
   readonly models: ModelChecks;
+  readonly modelDirectory: OpenedModelDirectory;
   readonly uploads: Uploads;
   readonly workspaces: Workspaces;
   readonly trust: Trust;
@@ -174,7 +179,9 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     opened,
   );
   const providers = createProviders({ account, config, env });
+  const modelRefresh = openModelRefresh({ options, home, serverId, account, fetch, log }, opened);
   const models = createModelChecks({ config, account, env, identity });
+  const modelDirectory = openModelDirectory({ options, home, account, providers, fetch, log }, opened);
 
   const search = openSearch(
     { options, home, index, workspaces, liveJournal: (id) => sessions.liveJournal(id), log },
@@ -257,7 +264,9 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     log,
     clock,
   });
-  config.onSeen(({ fields, by }) => {
+  config.onSeen(({ fields, by, before, after }) => {
+    const retired = retiredDefault(before, after);
+    if (retired) void sessions.replaceModel(retired.from, retired.to);
     const guarding = fields.filter((field) => GUARDING_DOMAINS.has(field));
     if (guarding.length > 0)
       void sessions.warnOfChange({ what: `${guarding.join(', ')} of the configuration changed`, by });
@@ -327,7 +336,9 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     config,
     account,
     providers,
+    modelRefresh,
     models,
+    modelDirectory,
     uploads,
     workspaces,
     trust,
@@ -361,6 +372,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       sessions.startBackground();
       search.startBackground();
       uploads.startSweep();
+      modelRefresh.startSchedule();
       void plugins.ready();
       mcpAuth.start().catch((error: unknown) => log.warn('MCP grants could not be looked at', { err: error }));
       // The index takes over the rows of an earlier one.

@@ -63,6 +63,8 @@ export interface AppOptions {
   pluginFetch: Fetch | undefined;
   /** Tests shorten these times. */
   pluginTimes: PluginTimes;
+  /** Reads the snapshot of the model directory, undefined for none; default: that of the build. Tests replace it. */
+  modelSnapshot: (() => Promise<Uint8Array<ArrayBuffer> | undefined>) | undefined;
   /** How long the AGENTS.md files of a directory are cached, in ms; tests shorten it. */
   instructionsMaxAgeMs: number;
   /** Tests shorten these times. */
@@ -104,6 +106,7 @@ const DEFAULTS = {
   network: systemNetwork,
   pluginFetch: undefined,
   pluginTimes,
+  modelSnapshot: undefined,
   instructionsMaxAgeMs: INSTRUCTIONS_MAX_AGE_MS,
   searchTimes,
   httpLimits: { headersMs: 10_000, headersCheckMs: 2000, bodyIdleMs: 60_000, maxConnections: undefined },

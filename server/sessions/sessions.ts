@@ -127,6 +127,11 @@ export interface Sessions extends ConversationActions, ArchiveActions, BatchActi
   activateSkill(id: string, name: string, body: ActivateSkill): Promise<void>;
   updateProfile(id: string, body: ProfileUpdate, by?: Caller): Promise<Session>;
   /**
+   * Binds the agents of loaded sessions that have the first model to the second, from their next turn. A session of
+   * another server is left to that server. Never rejects.
+   */
+  replaceModel(from: string, to: string): Promise<void>;
+  /**
    * Switches the runtime of the main agent's next calls. Throws `session.not_found`, `runtime.not_found`,
    * `session.busy`, `persistence.failure`.
    */
@@ -296,6 +301,18 @@ export function createSessions(deps: SessionsDeps): Sessions {
     await Promise.all(live.all().map((session) => session.warnOfChange(change, since)));
   }
 
+  async function replaceModel(from: string, to: string): Promise<void> {
+    const replaceIn = async ({ id }: LiveSession) => {
+      try {
+        await live.ifLoaded(id, (session) => session.replaceModel(from, to));
+      } catch (error) {
+        if (error instanceof ServiceError && error.name === 'session.busy') return;
+        log.warn('agents of a session could not be moved to another model', { sessionId: id, err: error });
+      }
+    };
+    await Promise.all(live.all().map(replaceIn));
+  }
+
   function modeChanged(id: string, mode: PermissionMode, by: Caller | undefined): void {
     const title = live.get(id)?.view().title || id;
     void warnOfChange({ what: `the permission mode of session ${quoted(title)} was set to ${mode}`, by });
@@ -348,6 +365,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     warnOfChange,
     updateProfile: (id, body, by) =>
       live.use(id, (session) => updateProfile(session, body, { live, models, clock, by })),
+    replaceModel,
     switchRuntime: (id, runtimeId) => live.use(id, (session) => switchRuntime(session, runtimeId)),
     ...createConversationActions(live),
     ...archiveActions,

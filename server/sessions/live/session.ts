@@ -45,6 +45,8 @@ export interface LiveSession extends ReadableSession, Pick<SessionParts, 'agents
   /** The alias of the model that the main agent is bound to; undefined before its first use. */
   boundModel(): string | undefined;
   agentView(id: string): AgentView;
+  /** Binds agents that have the first model to the second. Throws `session.busy`, `persistence.failure`. */
+  replaceModel(from: string, to: string): Promise<void>;
   disabledTools(): readonly string[];
   newPromptId(): string;
   /** `session.meta.updated` of an accepted prompt; the first one also names an untitled session. */
@@ -147,6 +149,11 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
     mainView: () => mainView(log.state, services),
     boundModel: () => readContext(log.state.context, MAIN_AGENT).config.model,
     agentView: (agentId) => agentView(log.state, agentId, services),
+    async replaceModel(from, to) {
+      if (ended || ![...log.state.context.agents.values()].some(({ config }) => config.model === from)) return;
+      await log.claim();
+      await parts().agents.replaceModel(from, to);
+    },
     disabledTools: () => readContext(log.state.context, MAIN_AGENT).disabledTools,
     newPromptId: () => `msg_${newUlid()}`,
 

@@ -1,0 +1,26 @@
+/** Parses the document of the directory in a worker thread, which ends afterwards. */
+import { z } from 'zod';
+import { createThread } from '#server/threads/thread.ts';
+import type { DirectoryTexts } from './directory-messages.ts';
+
+/** A document of 16 MiB may expand to many times that; the thread ends if it exceeds this. */
+const MEMORY_MB = 256;
+
+const textsSchema = z.object({
+  entries: z.array(z.tuple([z.string(), z.string()])),
+  dropped: z.array(z.string()),
+});
+
+/** Transfers the bytes. Rejects with the error of `trimDirectory`, `ThreadError`, and the signal's reason. */
+export async function parseInThread(bytes: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<DirectoryTexts> {
+  const thread = createThread({
+    name: 'model directory',
+    program: () => import('./directory-program.ts?thread'),
+    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+  });
+  try {
+    return textsSchema.parse(await thread.request(bytes, { signal, transfer: [bytes.buffer] }));
+  } finally {
+    await thread.terminate();
+  }
+}
