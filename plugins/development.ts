@@ -1,6 +1,7 @@
 /** Development: starts the app in the worker of `nitro dev`. The built server does it in `entry.ts`. */
 import { resolve } from 'node:path';
 import { parentPort } from 'node:worker_threads';
+import { toNodeListener } from 'h3';
 import { defineNitroPlugin } from 'nitropack/runtime';
 import endpoints, { plainRoutes } from '#endpoints';
 import {
@@ -15,11 +16,13 @@ import { guardAgainstCrashes } from '#server/cli/crash-guard.ts';
 import { warnOfExposure } from '#server/cli/exposure.ts';
 import { homePath } from '#server/home/home.ts';
 import { createLogger } from '#server/logging/log.ts';
+import { createAcceptor } from '#utils/http/accepted-connections.ts';
 import { createAssetReader } from '#utils/http/assets.ts';
 import { createDevelopmentHooks } from '#utils/http/development-sockets.ts';
 import { provideHost } from '#utils/http/host.ts';
+import { createOpenRequests } from '#utils/http/open-requests.ts';
 import { createRouteTable } from '#utils/http/route-table.ts';
-import { createPlainSockets } from '#utils/http/websocket.ts';
+import { createPlainSockets, createUpgrade, createUpgradeListener } from '#utils/http/websocket.ts';
 
 /** Less than the 5 s after which Nitro terminates a worker, without its `exit` listeners. */
 const STOP_TIMEOUT_MS = 4000;
@@ -62,8 +65,17 @@ export default defineNitroPlugin(({ h3App, hooks }) => {
     assets: createAssetReader(() => resolve('web/dist')),
     clientAddress: ({ headers }) => headers[DEVELOPMENT_CLIENT_HEADER]?.toString(),
   });
-  const sockets = { routes, plain: createPlainSockets(h3App), clientHeader: DEVELOPMENT_CLIENT_HEADER };
+  const plain = createPlainSockets(h3App);
+  const sockets = { routes, plain, clientHeader: DEVELOPMENT_CLIENT_HEADER };
   const hooksOf = started.then((app) => createDevelopmentHooks(app, sockets));
+  const requests = createOpenRequests();
+  started.then(
+    (app) => {
+      const upgrade = createUpgradeListener(app, { routes, upgrade: createUpgrade(app), plain });
+      app.serveConnections(createAcceptor(app, { handle: toNodeListener(h3App), upgrade, requests }));
+    },
+    () => undefined,
+  );
   h3App.websocket.resolve = async (info) => (await hooksOf)(info);
   hooks.hook('close', async () => (await started).close());
 });

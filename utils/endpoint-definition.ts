@@ -33,7 +33,7 @@ export interface Description {
   bodyLast?: true;
   /** The body is a `multipart/form-data` form of these members, which the handler reads from `form`. For documents. */
   form?: z.ZodObject;
-  /** Whether this bind has the endpoint; where it has not, it is an unknown route. */
+  /** Whether a connection has the endpoint; where it has not, it is an unknown route. */
   mounted?: (bind: BindOptions) => boolean;
   stateless?: boolean;
 }

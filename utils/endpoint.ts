@@ -16,6 +16,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { defineEventHandler, type H3Event } from 'h3';
 import { z } from 'zod';
 import type { App } from '#server/app/app.ts';
+import type { FollowUp } from '#server/app/follow-ups.ts';
 import type { Caller } from '#schema/rest/caller.ts';
 import { codeOf, errorEntry } from '#server/errors/catalogue.ts';
 import type { ErrorName } from '#server/errors/catalogue.ts';
@@ -57,6 +58,11 @@ export interface HandlerInput<Params, Query, Body, Resource> {
   readonly caller: Caller;
   /** Aborted when the client has gone before its answer was complete. Only for work that has no other consumer then. */
   readonly signal: AbortSignal;
+  /**
+   * Runs `work` after the reply was sent, at the latest 2 s after the handler; not if the request fails. A stop of the
+   * server waits for it.
+   */
+  afterReply(work: FollowUp): void;
   event: H3Event;
 }
 
@@ -137,6 +143,9 @@ async function prepare<
     resource,
     requestId,
     event,
+    afterReply(work) {
+      event.context.served.followUp = work;
+    },
     get form() {
       return createForm(event.node.req, app.options.httpLimits.bodyIdleMs);
     },

@@ -4,9 +4,6 @@ import { createAgentDefaults } from '#server/agent/binding/defaults.ts';
 import type { UseSession } from '#server/agent/contract/feature.ts';
 import { createCoalescer } from '#server/async/coalesce.ts';
 import { lazy } from '#server/async/lazy.ts';
-import type { Guard } from '#server/auth/guard.ts';
-import { isLoopbackBind } from '#server/auth/hosts.ts';
-import type { Policies } from '#server/auth/policies.ts';
 import { createRevocation } from '#server/auth/revocation.ts';
 import { createCapabilities, type Capabilities } from '#server/capabilities/capabilities.ts';
 import type { Config } from '#server/config/config.ts';
@@ -24,6 +21,7 @@ import type { McpManagement } from '#server/mcp/management/management.ts';
 import { retiredDefault } from '#server/model-catalog/retired-default.ts';
 import { createModelChecks, type ModelChecks } from '#server/models/model-checks.ts';
 import { createProviders, type Providers } from '#server/models/providers/providers.ts';
+import type { AcceptConnection } from '#server/net/connection-facts.ts';
 import { createHttpClient } from '#server/net/http-client.ts';
 import type { Plugins } from '#server/plugins/plugins.ts';
 import type { Projects } from '#server/project-files/projects.ts';
@@ -50,9 +48,10 @@ import type { Workspaces } from '#server/workspaces/workspaces.ts';
 import type { Caller } from '#schema/rest/caller.ts';
 import type { SkillDescriptor } from '#schema/rest/skill.ts';
 import type { Meta } from '#schema/rest/meta.ts';
-import { createAccess } from './access.ts';
+import { createAccess, type Access } from './access.ts';
 import type { SessionServices } from './agent-services.ts';
 import { createDisposers, type Disposers } from './disposers.ts';
+import { createFollowUps, type FollowUps } from './follow-ups.ts';
 import { createMeta } from './meta.ts';
 import { openHome } from './open-home.ts';
 import { openMcp } from './open-mcp.ts';
@@ -66,13 +65,14 @@ import type { AppOptions, BindOptions } from './options.ts';
 export interface App {
   readonly serverId: string;
   readonly options: AppOptions;
+  /** The options of connections to the port. */
   readonly bind: BindOptions;
   /** The server log and the engine's log files. */
   readonly log: Logger;
   /** Only the server log, for lines that are too many for the log files. */
   readonly accessLog: Logger;
-  readonly guard: Guard;
-  readonly policies: Policies;
+  /** Decides about requests, by the connection on which they arrive. */
+  readonly access: Access;
   readonly connections: Connections;
   readonly config: Config;
   readonly account: Account;
@@ -106,6 +106,15 @@ export interface App {
   token(): Promise<string | undefined>;
   /** To be called once the port is bound. */
   listening(port: number): Promise<void>;
+  /**
+   * Serves a connection that a part of this process has accepted; it carries a single request. While no HTTP server
+   * runs, it is destroyed.
+   */
+  acceptConnection: AcceptConnection;
+  /** Sets the function that serves those connections, to be called by the code that runs the HTTP server. */
+  serveConnections(accept: AcceptConnection): void;
+  /** Runs the work of endpoints that follows their replies. */
+  readonly followUps: FollowUps;
   /** Requests a stop from the code that runs the server; `stopRequested` resolves. */
   requestStop(): void;
   readonly stopRequested: Promise<void>;
@@ -136,18 +145,11 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const { clock, env } = options;
   const serverId = newUlid();
   const startedAt = Date.now();
-  const bind: BindOptions = {
-    loopback: isLoopbackBind(options.host),
-    bypassAuth: options.bypassAuth,
-    debugEndpoints: options.debugEndpoints,
-    allowRemoteShutdown: options.allowRemoteShutdown,
-    allowRemoteTerminals: options.allowRemoteTerminals,
-  };
 
   // The home, and who may send requests.
   const home = await openHome(options, { serverId, startedAt }, opened);
   const { token, documents, bus, instance, globalStream, config, identity } = home;
-  const access = createAccess(options, bind, token);
+  const access = createAccess(options, token);
 
   // Projects, models, MCP servers.
   const index = opened.add(openIndex(options, home));
@@ -282,7 +284,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       ...sessionFrames(sessions),
       ...transcriptFrames(sessions.followers),
       ...watchFrames(watches),
-      ...terminalFrames({ terminals, sessions, mounted: terminalsMounted(bind) }),
+      ...terminalFrames({ terminals, sessions, mounted: (facts) => terminalsMounted(access.mounts(facts)) }),
       ...options.features.flatMap((feature) => feature.frames?.(useContext) ?? []),
     ],
     ...(options.bypassAuth ? {} : { auth: access.credentials }),
@@ -321,17 +323,18 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     flags: config.resolveFlags,
   });
 
+  let accept: AcceptConnection = (connection) => connection.destroy();
+  const followUps = opened.add(createFollowUps(log));
   let requestStop = () => {};
   const stopRequested = new Promise<void>((resolve) => (requestStop = resolve));
 
   return {
     serverId,
     options,
-    bind,
+    bind: access.bind.mounts,
     log,
     accessLog: options.log,
-    guard: access.guard,
-    policies: access.policies,
+    access,
     connections: gateway,
     config,
     account,
@@ -386,6 +389,11 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       );
       removed.catch((error: unknown) => log.warn('old indexes could not be removed', { err: error }));
     },
+    acceptConnection: (connection, facts) => accept(connection, facts),
+    serveConnections(serve) {
+      accept = serve;
+    },
+    followUps,
     requestStop,
     async workspaceChanged(id, what, by) {
       await sessions.warnOfChange({ what, by });

@@ -79,6 +79,7 @@ export interface AppOptions {
 
 /**
  * The facts by which an endpoint's `mounted` decides: some endpoints exist only on a loopback bind, or with an option.
+ * Connections of the remote-control tunnel have those of a bind that other machines reach.
  */
 export interface BindOptions {
   loopback: boolean;

@@ -1,4 +1,7 @@
-/** Temporary ban of addresses that repeatedly fail authentication; only for non-loopback binds, only in memory. */
+/**
+ * Temporary ban of addresses that repeatedly fail authentication, only in memory. Connections to a loopback bind are not
+ * subject to it.
+ */
 import { isIP } from 'node:net';
 import { plainAddress } from '#server/text/plain-address.ts';
 

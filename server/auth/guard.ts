@@ -23,7 +23,7 @@ export interface GuardedRequest {
   authorization: string | undefined;
   /** `Access-Control-Request-Headers` of a preflight. */
   requestedHeaders: string | undefined;
-  /** Address of the TCP peer; forwarded headers are ignored. */
+  /** Address of the client by the facts of its connection; forwarded headers are ignored. */
   remoteAddress: string | undefined;
 }
 
@@ -50,14 +50,27 @@ export interface GuardedUpgrade extends Pick<
 
 export type UpgradeVerdict = 'pass' | 401 | 403 | 429;
 
+/** The address of this server in a browser, by the facts of a connection. */
+export interface PublicAddress {
+  scheme: 'http' | 'https';
+  /** `host[:port]` */
+  host: string;
+}
+
+/** Rules of the connections of one kind. */
 export interface GuardRules {
-  /** Undefined on a loopback bind. */
+  /** Undefined for connections to a loopback bind. */
   ban: Ban | undefined;
   hostAllowed(host: string | undefined): boolean;
   /** Literal origins of `SERVICE_CODE_CORS_ORIGINS`. */
   listedOrigins: ReadonlySet<string>;
   /** Undefined with `--dangerous-bypass-auth`. */
   credentials: Credentials | undefined;
+  /**
+   * The only host that requests may name, and the only origin that may send them; `hostAllowed` and `listedOrigins` do
+   * not apply then, and no CORS headers are sent. Undefined for connections to the bind.
+   */
+  publicAddress?: PublicAddress;
 }
 
 export interface Guard {
@@ -101,12 +114,28 @@ const isHealthCheck = ({ method }: GuardedRequest, { decoded, segments }: Target
 
 const isDocument = ({ decoded }: Target): boolean => decoded === '/openapi.json' || decoded === '/asyncapi.json';
 
-/** Builds the guard of one server. Only token failures change its state, because they may lead to a ban. */
-export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: GuardRules): Guard {
+const originOf = ({ scheme, host }: PublicAddress): string => `${scheme}://${host}`;
+
+/** Builds the guard of one kind of connection. Only token failures change its state, because they may lead to a ban. */
+export function createGuard({ ban, hostAllowed, listedOrigins, credentials, publicAddress }: GuardRules): Guard {
   const banned = (address: string | undefined) => address !== undefined && (ban?.banned(address) ?? false);
 
-  const allows = (origin: string, host: string | undefined) =>
-    credentials ? originAllowed(origin, host, listedOrigins) : isOwnOrigin(origin, host, listedOrigins);
+  const acceptsHost = publicAddress ? (host: string | undefined) => host === publicAddress.host : hostAllowed;
+
+  function allows(origin: string, host: string | undefined): boolean {
+    if (publicAddress) return origin === originOf(publicAddress);
+    return credentials ? originAllowed(origin, host, listedOrigins) : isOwnOrigin(origin, host, listedOrigins);
+  }
+
+  /** CORS is not sufficient there: a request without a preflight would already have been executed. */
+  const refusesOrigins = publicAddress !== undefined || credentials === undefined;
+
+  function hostRefusal(host: string | undefined): string {
+    const shown = host || '<missing>';
+    if (publicAddress) return `Invalid Host header: ${shown}.`;
+    const advice = `allow this host with SERVICE_CODE_ALLOWED_HOSTS=${shown} or --allowed-host ${shown}`;
+    return `Invalid Host header: ${shown}; ${advice}.`;
+  }
 
   /**
    * Whether a page of another site caused a request that only its origin could reveal. Navigations, images and scripts
@@ -143,7 +172,7 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: Gu
     async request(guarded) {
       const { method, target, host, origin, fetchSite, authorization, requestedHeaders, remoteAddress } = guarded;
       const allowed = origin !== undefined && allows(origin, host);
-      const cors = allowed ? corsHeaders(origin, requestedHeaders) : {};
+      const cors = allowed && !publicAddress ? corsHeaders(origin, requestedHeaders) : {};
       const refused = (error: ErrorName, message: string, headers = cors, status?: number): Verdict => ({
         outcome: 'refused',
         headers,
@@ -155,16 +184,12 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: Gu
       if (banned(remoteAddress)) return refusedByBan();
       // These two checks precede the CORS headers.
       if (!target) return refused('validation.failed', 'Malformed URL', {}, 400);
-      if (!hostAllowed(host)) {
-        const shown = host || '<missing>';
-        const advice = `allow this host with SERVICE_CODE_ALLOWED_HOSTS=${shown} or --allowed-host ${shown}`;
-        return refused('host.not_allowed', `Invalid Host header: ${shown}; ${advice}.`, {});
-      }
-      // CORS is not sufficient: a request without a preflight would already have been executed.
-      if (!credentials && origin !== undefined && !allowed) {
+      if (!acceptsHost(host)) return refused('host.not_allowed', hostRefusal(host), {});
+      if (refusesOrigins && origin !== undefined && !allowed) {
         return refused('host.not_allowed', `Origin not allowed: ${origin}`, {});
       }
-      if (method === 'OPTIONS' && origin !== undefined) return { outcome: 'preflight', headers: cors };
+      if (method === 'OPTIONS' && origin !== undefined && !publicAddress)
+        return { outcome: 'preflight', headers: cors };
       if (isHealthCheck(guarded, target)) return { outcome: 'health', headers: cors };
       if (isOpen(guarded, target)) return { outcome: 'open', headers: cors };
       if (isForeign(fetchSite, origin)) {
@@ -180,7 +205,7 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials }: Gu
 
     async upgrade({ host, origin, fetchSite, authorization, remoteAddress, protocols }) {
       if (banned(remoteAddress)) return 429;
-      if (!hostAllowed(host)) return 403;
+      if (!acceptsHost(host)) return 403;
       if (origin !== undefined && !allows(origin, host)) return 403;
       if (isForeign(fetchSite, origin)) return 403;
       return checkToken(offeredSecret({ authorization, protocols }), remoteAddress);

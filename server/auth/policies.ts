@@ -1,7 +1,7 @@
 /** Security headers of responses: content policy and framing. */
 
 export interface PolicyRules {
-  /** True if the bind is reachable only from this machine. */
+  /** True for connections that only this machine can open. */
   loopback: boolean;
   /** False with `--dangerous-bypass-auth`. */
   needsCredentials: boolean;
@@ -35,7 +35,7 @@ const headersWith = (policy: string) => ({
 const isSource = (origin: string): boolean => URL.canParse(origin) && /^[!-~]+$/.test(origin) && !/[;,'"]/.test(origin);
 
 /**
- * Creates the policies of a server. On loopback any page may frame this one, as editors do; without authentication only
+ * Creates the policies of one kind of connection. On loopback any page may frame this one, as editors do; without authentication only
  * listed origins may, because a framing page could trick the user into clicking approvals.
  */
 export function createPolicies({ loopback, needsCredentials, listedOrigins }: PolicyRules): Policies {

@@ -147,6 +147,7 @@ export function createConnection(deps: ConnectionDeps): LiveConnection {
 
   const client: Client = {
     id,
+    connection: facts.connection,
     send: (lane, text) => queue.sendNow(text, lane),
     room: queue.room,
     onClose(released) {

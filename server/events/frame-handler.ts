@@ -1,6 +1,7 @@
 /** Seam between domains and connections: a domain's handler for a request frame that is declared in `schema/`. */
 import type { z } from 'zod';
 import { ServiceError, type ErrorDetail } from '#server/errors/service-error.ts';
+import type { ConnectionFacts } from '#server/net/connection-facts.ts';
 import type { StreamPosition } from './frame.ts';
 
 /**
@@ -19,6 +20,8 @@ export type SendClass = 'answer' | 'event' | 'replay' | { readonly newestOf: str
 /** The connection on which a frame arrived, as a domain sees it. */
 export interface Client {
   readonly id: string;
+  /** Facts of the connection on which the upgrade arrived. */
+  readonly connection: ConnectionFacts;
   /** Queues a text, as a string or UTF-8, after the frames queued so far; a no-op after the connection has closed. */
   send(lane: SendClass, text: string | Uint8Array): void;
   /** Resolves when the socket is below its high-water mark, or when the connection has closed. */

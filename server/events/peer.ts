@@ -2,6 +2,7 @@
  * Interface between sockets and event streams. `utils/http/websocket.ts` wraps each accepted socket in a `Peer` and
  * passes it to `Connections`; `server/` does not depend on a WebSocket library, so a test passes seven functions.
  */
+import type { ConnectionFacts } from '#server/net/connection-facts.ts';
 import type { Connection } from '#schema/rest/connection.ts';
 
 /** An accepted socket. */
@@ -20,6 +21,7 @@ export interface Peer {
 
 /** Data of the upgrade request that is needed after it. */
 export interface PeerInfo {
+  connection: ConnectionFacts;
   remoteAddress: string | null;
   userAgent: string | null;
   /** The token or password that was accepted; null without authentication. */

@@ -26,7 +26,7 @@ export function createDevelopmentHooks(
   const gateway = peerHooks(app, ({ request }) => clientAddress(request.headers));
 
   async function guarded({ headers }: { headers: Headers }): Promise<void> {
-    const verdict = await app.guard.upgrade({
+    const verdict = await app.access.bind.guard.upgrade({
       host: headers.get('host') ?? undefined,
       origin: headers.get('origin') ?? undefined,
       fetchSite: headers.get('sec-fetch-site') ?? undefined,

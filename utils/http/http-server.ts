@@ -1,11 +1,12 @@
-/** The HTTP server of an app: requests and upgrades, and limits on their time and number. */
+/** The HTTP server of an app: requests and upgrades, and limits on their time and number. It also serves accepted connections. */
 import { createServer, type Server } from 'node:http';
 import { toNodeListener, type App as H3App } from 'h3';
 import type { App } from '#server/app/app.ts';
 import { descriptorLimit } from '#server/processes/descriptor-limit.ts';
+import { createAcceptor } from './accepted-connections.ts';
 import type { AssetReader } from './assets.ts';
 import { connectionsAllowed, limitConnections, type ConnectionLimit } from './connection-limit.ts';
-import { trackRequests } from './open-requests.ts';
+import { createOpenRequests } from './open-requests.ts';
 import { preloadAfterFirstAnswer } from './preload.ts';
 import type { Host } from './request-handler.ts';
 import type { RouteTable } from './route-table.ts';
@@ -38,6 +39,7 @@ export async function createHttpServer(
   const { maxConnections, headersMs, headersCheckMs } = app.options.httpLimits;
   const onAuthorized: Host['onAuthorized'] = (socket) => connections.trust(socket);
   const h3App = await createH3App({ app: () => app, routes, assets, onAuthorized });
+  const handle = toNodeListener(h3App);
   const server = createServer(
     {
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -49,7 +51,7 @@ export async function createHttpServer(
       // The guard answers a missing Host itself.
       requireHostHeader: false,
     },
-    toNodeListener(h3App),
+    handle,
   );
   const connections: ConnectionLimit = limitConnections(
     server,
@@ -57,6 +59,10 @@ export async function createHttpServer(
   );
   if (preload) preloadAfterFirstAnswer(server, { endpoints: routes.entries, steps: app.preload, log: app.log });
   const plain = createPlainSockets(h3App);
-  server.on('upgrade', createUpgradeListener(app, { routes, upgrade: createUpgrade(app), plain }));
-  return { server, requestsEnded: trackRequests(server), closeSockets: plain.close };
+  const upgrade = createUpgradeListener(app, { routes, upgrade: createUpgrade(app), plain });
+  server.on('upgrade', upgrade);
+  const requests = createOpenRequests();
+  server.on('request', (_request, response) => requests.add(response));
+  app.serveConnections(createAcceptor(app, { handle, upgrade, requests }));
+  return { server, requestsEnded: requests.ended, closeSockets: plain.close };
 }

@@ -10,6 +10,7 @@ import type { Verdict } from '#server/auth/guard.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { AssetReader } from './assets.ts';
 import { PUBLIC_ID_HEADER, publicIdOf } from './caller.ts';
+import { rulesOf } from './connection-rules.ts';
 import { answerByTable } from './endpoint-table.ts';
 import { isLocalRequest } from './local-request.ts';
 import type { RequestTarget } from './request-target.ts';
@@ -25,7 +26,7 @@ export interface Host {
   app(): App | Promise<App>;
   routes: RouteTable;
   assets: AssetReader;
-  /** The address of the client; default: the peer of the connection. */
+  /** The address of the client of a connection to the port; default: the peer of the connection. */
   clientAddress?: (request: IncomingMessage) => string | undefined;
   /** Called for each request with a valid token. */
   onAuthorized?: (socket: Socket) => void;
@@ -64,10 +65,11 @@ export function createRequestHandler(
 
   /** Checks the request and sets the headers that every answer has. */
   async function guarded(event: H3Event, target: RequestTarget | undefined): Promise<Verdict> {
-    const { app, served } = event.context;
+    const { served } = event.context;
     const { req: request, res: response } = event.node;
     const { headers, socket } = request;
-    const verdict = await app.guard.request({
+    const { guard, policies } = served.rules;
+    const verdict = await guard.request({
       method: served.method,
       target,
       isServed: target !== undefined && isServed(served),
@@ -82,17 +84,16 @@ export function createRequestHandler(
     for (const name in verdict.headers) response.setHeader(name, verdict.headers[name] ?? '');
     const publicId = publicIdOf(headers);
     if (publicId !== undefined) response.setHeader(PUBLIC_ID_HEADER, publicId);
-    for (const name in app.policies.answer) response.setHeader(name, app.policies.answer[name] ?? '');
+    for (const name in policies.answer) response.setHeader(name, policies.answer[name] ?? '');
     return verdict;
   }
 
   /** Answers a request that no handler gets: with the page, or that there is no such route. */
   async function answerOpen(event: H3Event): Promise<void> {
-    const { app, served } = event.context;
-    const { method, target } = served;
+    const { method, target, rules } = event.context.served;
     const isPage = (method === 'GET' || method === 'HEAD') && !isReserved(target);
     if (!isPage) throw unknownRoute(event);
-    await sendReply(event, await assets.read(target.segments, app.policies.page));
+    await sendReply(event, await assets.read(target.segments, rules.policies.page));
   }
 
   async function answerVerdict(event: H3Event, { outcome, refusal }: Verdict): Promise<void> {
@@ -148,8 +149,9 @@ export function createRequestHandler(
     const target = parseRequestTarget(url);
     const requestId = requestIdOf(request);
     const match = target && routes.match(method, target.segments);
-    const remoteAddress = clientAddress(request);
-    const served: ServedRequest = { method, target: target ?? MALFORMED, match, requestId, remoteAddress };
+    const rules = rulesOf(app, request.socket);
+    const remoteAddress = rules.facts.kind === 'tunnel' ? rules.facts.remoteAddress : clientAddress(request);
+    const served: ServedRequest = { method, target: target ?? MALFORMED, match, requestId, rules, remoteAddress };
     event.context.app = app;
     event.context.served = served;
     try {

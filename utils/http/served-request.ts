@@ -1,7 +1,9 @@
 /** The facts about a request that handlers share; they travel with its event. */
 import type { IncomingMessage } from 'node:http';
 import type { H3Event } from 'h3';
+import type { ConnectionRules } from '#server/app/access.ts';
 import type { App } from '#server/app/app.ts';
+import type { FollowUp } from '#server/app/follow-ups.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { newUlid } from '#server/ids.ts';
 import type { RequestTarget } from './request-target.ts';
@@ -14,10 +16,14 @@ export interface ServedRequest {
   /** The table's answer for the target; no handler decides on another reading of the URL. */
   match: RouteMatch | undefined;
   requestId: string;
+  /** Rules of the connection on which it arrived. */
+  rules: ConnectionRules;
   /** Address of the client, on which the guard decides. */
   remoteAddress: string | undefined;
   /** The client has disconnected before its body was complete: there is no reply. */
   isAborted?: true;
+  /** Work after the reply, if that is not an error. */
+  followUp?: FollowUp;
   /** Envelope code of the reply, for the access log; absent for raw answers. */
   code?: number;
 }

@@ -1,9 +1,10 @@
 /** Makes a `Peer` of `app.connections` of each WebSocket that crossws accepted. */
-import { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
 import type { Hooks, Peer as Socketed } from 'crossws';
 import type { App } from '#server/app/app.ts';
 import { offeredSecret } from '#server/auth/guard.ts';
 import type { Peer, PeerHandle } from '#server/events/peer.ts';
+import { rulesOf } from './connection-rules.ts';
 
 /** Bytes handed to `send` are text already encoded. */
 const TEXT_FRAME = { binary: false, compress: false };
@@ -15,19 +16,25 @@ interface Pausable {
 const isPausable = (socket: object): socket is Pausable =>
   'pause' in socket && typeof socket.pause === 'function' && 'resume' in socket && typeof socket.resume === 'function';
 
+/** The connection of a WebSocket. */
+function connectionOf(websocket: object): Duplex | undefined {
+  const connection = '_socket' in websocket ? websocket._socket : undefined;
+  return connection instanceof Duplex ? connection : undefined;
+}
+
 /** Lets all frames that are sent in one turn of the event loop leave in one write for each connection. */
 function createCorks(): (websocket: object) => void {
-  const corked = new Set<Socket>();
+  const corked = new Set<Duplex>();
   function uncork(): void {
-    for (const socket of corked) socket.uncork();
+    for (const connection of corked) connection.uncork();
     corked.clear();
   }
   return (websocket) => {
-    const socket = '_socket' in websocket ? websocket._socket : undefined;
-    if (!(socket instanceof Socket) || corked.has(socket)) return;
+    const connection = connectionOf(websocket);
+    if (!connection || corked.has(connection)) return;
     if (corked.size === 0) setImmediate(uncork);
-    socket.cork();
-    corked.add(socket);
+    connection.cork();
+    corked.add(connection);
   };
 }
 
@@ -60,8 +67,12 @@ export function peerHooks(
         authorization: headers.get('authorization') ?? undefined,
         protocols: headers.get('sec-websocket-protocol') ?? undefined,
       });
+      const { facts: connection } = rulesOf(app, connectionOf(socketed.websocket) ?? socketed);
+      const { remoteAddress = null } =
+        connection.kind === 'tunnel' ? connection : { remoteAddress: clientAddress(socketed) };
       const facts = {
-        remoteAddress: clientAddress(socketed) ?? null,
+        connection,
+        remoteAddress,
         userAgent: headers.get('user-agent'),
         secret: secret ?? null,
       };

@@ -7,6 +7,7 @@ import type { App as H3App } from 'h3';
 import type { App } from '#server/app/app.ts';
 import { WEBSOCKET_PATH, bearerSubprotocol } from '#server/auth/guard.ts';
 import { lazy } from '#server/async/lazy.ts';
+import { rulesOf } from './connection-rules.ts';
 import { removeToken } from './remove-token.ts';
 import { parseRequestTarget, type RequestTarget } from './request-target.ts';
 import type { RouteTable } from './route-table.ts';
@@ -19,10 +20,14 @@ const KEEP_ALIVE_MS = 30_000;
 const GOING_AWAY = 1001;
 
 export const STATUS_TEXT = {
+  400: 'Bad Request',
   401: 'Unauthorized',
   403: 'Forbidden',
   404: 'Not Found',
+  408: 'Request Timeout',
+  413: 'Payload Too Large',
   429: 'Too Many Requests',
+  431: 'Request Header Fields Too Large',
 } as const;
 
 /** Options of the `ws` server: exact echo of the token's subprotocol and of no other, frame limit, no compression. */
@@ -33,7 +38,7 @@ const webSocketServerOptions = {
 };
 
 /** Refusal as a bare status line, then the end of the connection. */
-function refuse(socket: Duplex, status: keyof typeof STATUS_TEXT): void {
+export function refuse(socket: Duplex, status: keyof typeof STATUS_TEXT): void {
   socket.end(`HTTP/1.1 ${status} ${STATUS_TEXT[status]}\r\nConnection: close\r\n\r\n`, () => socket.destroy());
 }
 
@@ -93,6 +98,9 @@ export function createPlainSockets({ resolve }: Pick<H3App, 'resolve'>): PlainSo
   };
 }
 
+/** Listener of a server's `upgrade` event. */
+export type UpgradeListener = (...args: Parameters<Upgrade>) => void;
+
 export interface UpgradeOptions {
   routes: RouteTable;
   /** Takes sockets of the gateway. */
@@ -108,10 +116,7 @@ export const isPlainPath = (routes: RouteTable, { segments }: RequestTarget): bo
  * The server's `upgrade` listener: closes sockets of paths without a handler, answers refusals with a bare status line,
  * and passes the other sockets to their handler.
  */
-export function createUpgradeListener(
-  app: App,
-  { routes, upgrade, plain }: UpgradeOptions,
-): (...args: Parameters<Upgrade>) => void {
+export function createUpgradeListener(app: App, { routes, upgrade, plain }: UpgradeOptions): UpgradeListener {
   /** Resolves to whether the WebSocket library has the socket now. */
   const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<boolean> => {
     const { headers, url = '' } = request;
@@ -121,13 +126,14 @@ export function createUpgradeListener(
       socket.destroy();
       return false;
     }
-    const verdict = await app.guard.upgrade({
+    const { facts, guard } = rulesOf(app, socket);
+    const verdict = await guard.upgrade({
       host: headers.host,
       origin: headers.origin,
       fetchSite: headers['sec-fetch-site']?.toString(),
       authorization: headers.authorization,
       protocols: headers['sec-websocket-protocol'],
-      remoteAddress: request.socket.remoteAddress,
+      remoteAddress: facts.kind === 'tunnel' ? facts.remoteAddress : request.socket.remoteAddress,
     });
     if (verdict !== 'pass') {
       refuse(socket, verdict);

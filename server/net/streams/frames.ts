@@ -80,7 +80,7 @@ const openFactsSchema = z.object({
     .max(255)
     .regex(/^(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?$/),
   /** Public path before the device's, without a final slash; empty if there is none. */
-  prefix: z.string().regex(/^(?:\/[\w.~-]+)*$/),
+  prefix: z.string().regex(/^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*$/),
 });
 /** The browser's side of a stream, as the relay knows it. */
 export type OpenFacts = z.infer<typeof openFactsSchema>;

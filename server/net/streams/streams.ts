@@ -92,8 +92,8 @@ const POLL_MS = 5;
 const TURN_BYTES = 1024 * 1024;
 const MAX_OPENS_PER_SECOND = 1000;
 const SECOND_MS = 1000;
-/** In characters; error messages are ASCII mostly. */
-const MAX_REASON_LENGTH = 40;
+/** A close frame has 125 bytes at most, two of them for the code; a character that is cut off becomes three bytes. */
+const MAX_REASON_BYTES = 120;
 
 /** Starts one end of a tunnel on an open WebSocket. */
 export function createStreams(options: StreamsOptions): Streams {
@@ -129,6 +129,7 @@ export function createStreams(options: StreamsOptions): Streams {
       return window;
     },
     abortCode: isLocal ? 'local_error' : 'cancel',
+    keepsReceived: !isLocal,
     ready(stream) {
       if (isClosed) return;
       ready.add(stream);
@@ -282,8 +283,7 @@ export function createStreams(options: StreamsOptions): Streams {
   function close(code: number, reason: string, slept = false): void {
     if (isClosed) return;
     lost();
-    // A close frame has 125 bytes at most, two of them for the code.
-    socket.close(code, reason.slice(0, MAX_REASON_LENGTH));
+    socket.close(code, Buffer.from(reason).subarray(0, MAX_REASON_BYTES).toString());
     options.onClose?.({ code, reason, slept });
   }
 

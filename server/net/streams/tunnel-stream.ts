@@ -34,6 +34,8 @@ export interface StreamLink {
   readonly window: number;
   /** Code of a RESET for a stream that is destroyed before its end. */
   readonly abortCode: 'local_error' | 'cancel';
+  /** Whether bytes that came before an END stay readable after a RESET: a complete reply, at the relay's end. */
+  readonly keepsReceived: boolean;
   /** The stream has a frame to send, if it has credit. */
   ready(stream: TunnelStream): void;
   grant(id: number, bytes: number): void;
@@ -109,9 +111,9 @@ export class TunnelStream extends Duplex {
     if (this.#sendingBytes > 0) this.#link.ready(this);
   }
 
-  /** Ends both directions. Bytes before an END that was received stay readable. */
+  /** Ends both directions. */
   receiveReset(reset: Reset): void {
-    const isReadable = this.#receivedEnd;
+    const isReadable = this.#receivedEnd && this.#link.keepsReceived;
     this.#receivedEnd = true;
     this.#sentEnd = true;
     if (!isReadable) return void this.destroy(new StreamReset(reset));

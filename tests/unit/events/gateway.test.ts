@@ -10,6 +10,7 @@ import { sessionFrames } from '#server/sessions/requests/conversation-actions.ts
 import { defineFrame } from '#server/events/frame-handler.ts';
 import type { FrameHandler } from '#server/events/frame-handler.ts';
 import { createLogger } from '#server/logging/log.ts';
+import { BIND_CONNECTION } from '#server/net/connection-facts.ts';
 import { EPOCH, delta, frame, testPeer, testStreams } from './fixtures.ts';
 import type { TestPeer, TestStream } from './fixtures.ts';
 import { until } from '#support/patience.ts';
@@ -49,7 +50,12 @@ function setup(streams: Record<string, TestStream> = {}, extra: FrameHandler[] =
   };
   const connect = () => {
     const peer = testPeer();
-    const handle = gateway.open(peer, { remoteAddress: '127.0.0.1', userAgent: 'test', secret: null });
+    const handle = gateway.open(peer, {
+      connection: BIND_CONNECTION,
+      remoteAddress: '127.0.0.1',
+      userAgent: 'test',
+      secret: null,
+    });
     return { peer, handle, ...client(peer, handle) };
   };
   return { bus, gateway, connect, publish, source };

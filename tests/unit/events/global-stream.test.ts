@@ -13,6 +13,7 @@ import type { FolderClaim, GlobalStream } from '#server/events/global-stream.ts'
 import { acquireLease } from '#server/storage/lease.ts';
 import { leaseHolder, suspendableHolder } from '#support/lease-holder.ts';
 import { createLogger } from '#server/logging/log.ts';
+import { BIND_CONNECTION } from '#server/net/connection-facts.ts';
 import { testPeer, testStreams } from './fixtures.ts';
 import { until } from '#support/patience.ts';
 
@@ -292,7 +293,12 @@ describe('the global stream', () => {
     const gateway = createGateway({ bus, sessions: testStreams({}), globalStream: stream, frames: [], log: silent });
     for (const root of ['/a', '/b']) stream.publish('event.workspace.deleted', { workspace_id: 'wd_x', root });
     const peer = testPeer();
-    const handle = gateway.open(peer, { remoteAddress: null, userAgent: null, secret: null });
+    const handle = gateway.open(peer, {
+      connection: BIND_CONNECTION,
+      remoteAddress: null,
+      userAgent: null,
+      secret: null,
+    });
     const payload = { session_ids: ['__global__'], cursors: { __global__: { seq: 1 } } };
     handle.message(JSON.stringify({ type: 'subscribe', id: 1, payload }));
     await until(() => peer.sent.at(-1)?.type === 'ack');

@@ -2,15 +2,16 @@ import { createServer, type ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
 import { listenDuringTest } from '#support/listen-during-test.ts';
 import { eventually, until } from '#support/patience.ts';
-import { trackRequests } from '#utils/http/open-requests.ts';
+import { createOpenRequests } from '#utils/http/open-requests.ts';
 
 it('resolves when the last of the open requests has ended, for everybody who waits', async () => {
   const responses: ServerResponse[] = [];
   const server = createServer((_request, response) => void responses.push(response));
-  const requestsEnded = trackRequests(server);
+  const requests = createOpenRequests();
+  server.on('request', (_request, response) => requests.add(response));
   const url = `http://127.0.0.1:${await listenDuringTest(server)}`;
   const settled: string[] = [];
-  const wait = (name: string) => requestsEnded().then(() => settled.push(name));
+  const wait = (name: string) => requests.ended().then(() => settled.push(name));
 
   await wait('without requests');
   const first = fetch(url);

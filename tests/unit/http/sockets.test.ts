@@ -7,6 +7,7 @@ import { listenDuringTest } from '#support/listen-during-test.ts';
 import { WebSocket } from 'ws';
 import type { App } from '#server/app/app.ts';
 import type { Peer, PeerInfo } from '#server/events/peer.ts';
+import { BIND_CONNECTION } from '#server/net/connection-facts.ts';
 import { eventually, until } from '#support/patience.ts';
 import { peerHooks } from '#utils/http/socket-peers.ts';
 import { createPlainSockets } from '#utils/http/websocket.ts';
@@ -40,7 +41,7 @@ async function gateway() {
       };
     },
   };
-  const hooks = peerHooks({ connections } as App);
+  const hooks = peerHooks({ connections, access: { bind: { facts: BIND_CONNECTION } } } as App);
   const adapter = nodeAdapter({ hooks, serverOptions: { handleProtocols: (offered) => [...offered][0] ?? false } });
   const url = await listen((request, socket, head) => adapter.handleUpgrade(request, socket, head));
   return {
@@ -59,7 +60,12 @@ describe('a peer', () => {
     const carrier = 'service-code.bearer.secret';
     const bearer = { authorization: 'Bearer other', 'user-agent': 'test/1' };
     const facts = async (...args: Parameters<typeof connect>) => (await connect(...args)).connection.facts;
-    expect(await facts([], bearer)).toEqual({ remoteAddress: '127.0.0.1', userAgent: 'test/1', secret: 'other' });
+    expect(await facts([], bearer)).toEqual({
+      connection: BIND_CONNECTION,
+      remoteAddress: '127.0.0.1',
+      userAgent: 'test/1',
+      secret: 'other',
+    });
     expect(await facts(['chat', carrier])).toMatchObject({ userAgent: null, secret: 'secret' });
     expect(await facts()).toMatchObject({ secret: null });
   });

@@ -11,6 +11,7 @@ import { projectedTypes } from '#server/transcript/following/projected.ts';
 import { createLiveTranscripts } from '#server/transcript/live.ts';
 import { createMapper } from '#server/transcript/mapper.ts';
 import { createOpJournals } from '#server/transcript/op-journal.ts';
+import { BIND_CONNECTION } from '#server/net/connection-facts.ts';
 import { until } from '#support/patience.ts';
 import { openLog, SESSION_ID, useTemporaryFolder } from '#support/session-logs.ts';
 import { agentConfig, shortTurn } from '#support/transcript-turns.ts';
@@ -26,6 +27,7 @@ function testClient(id: string) {
   const state = { room: () => Promise.resolve() };
   const client: Client = {
     id,
+    connection: BIND_CONNECTION,
     send: () => expect.unreachable(),
     room: () => state.room(),
     onClose: () => expect.unreachable(),

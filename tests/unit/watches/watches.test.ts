@@ -6,6 +6,7 @@ import { filesChangedFrame } from '#schema/frames/files-changed.ts';
 import type { ChangeBatch } from '#server/watches/tree-watcher.ts';
 import { createWatchedPaths } from '#server/watches/watched-paths.ts';
 import { createWatches } from '#server/watches/watches.ts';
+import { BIND_CONNECTION } from '#server/net/connection-facts.ts';
 
 const created = (path: string): Change => ({ path, change: 'created', kind: 'file' });
 const batchOf = (...paths: string[]): ChangeBatch => ({
@@ -22,6 +23,7 @@ function fakeClient() {
   let isOpen = true;
   const client: Client = {
     id: 'conn',
+    connection: BIND_CONNECTION,
     send: (_lane, text) => void sent.push(text.toString()),
     room: () => new Promise((resolve) => (take = resolve)),
     onClose: (release) => void (isOpen ? releases.push(release) : queueMicrotask(release)),
