@@ -1,5 +1,6 @@
 /** The composition root: builds every service once, layer by layer. The only file that knows all of them. */
 import { createAccount, type Account } from '#server/account/account.ts';
+import { withoutRemoteControl } from '#server/account/logout.ts';
 import { createAgentDefaults } from '#server/agent/binding/defaults.ts';
 import type { UseSession } from '#server/agent/contract/feature.ts';
 import { createCoalescer } from '#server/async/coalesce.ts';
@@ -54,6 +55,7 @@ import { createDisposers, type Disposers } from './disposers.ts';
 import { createFollowUps, type FollowUps } from './follow-ups.ts';
 import { createMeta } from './meta.ts';
 import { openHome } from './open-home.ts';
+import { openLogins, type Logins } from './open-logins.ts';
 import { openMcp } from './open-mcp.ts';
 import { openModelDirectory, type OpenedModelDirectory } from './open-model-directory.ts';
 import { openModelRefresh, type OpenedModelRefresh } from './open-model-refresh.ts';
@@ -62,7 +64,7 @@ import { openSearch } from './open-search.ts';
 import { logOfSessions, openIndex, openProjectFolders, sessionsDir } from './open-workspaces.ts';
 import type { AppOptions, BindOptions } from './options.ts';
 
-export interface App {
+export interface App extends Logins {
   readonly serverId: string;
   readonly options: AppOptions;
   /** The options of connections to the port. */
@@ -178,6 +180,18 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const clientName = () => identity.slug(config.effective().identity);
   const { mcpConfig, mcpAuth, mcpManagement } = openMcp(
     { options, home, folders, plugins, fetch, clientName, log },
+    opened,
+  );
+  const logins = openLogins(
+    {
+      options,
+      home,
+      account,
+      fetch,
+      refreshManaged: () => Promise.resolve(),
+      remote: withoutRemoteControl,
+      log,
+    },
     opened,
   );
   const providers = createProviders({ account, config, env });
@@ -338,6 +352,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     connections: gateway,
     config,
     account,
+    ...logins,
     providers,
     modelRefresh,
     models,
