@@ -1,5 +1,5 @@
 /** Searches the directory of public providers, and summarizes its entries. */
-import type { CatalogEntry } from '#schema/rest/catalog.ts';
+import type { CatalogEntry, RejectReason } from '#schema/rest/catalog.ts';
 
 export interface FoundEntry {
   entry: CatalogEntry;
@@ -51,7 +51,7 @@ function shortened(names: readonly string[]): string[] {
   return rest > 0 ? [...names.slice(0, MOST_MODELS), `${rest} more`] : [...names];
 }
 
-const rejections: Record<NonNullable<CatalogEntry['reject_reason']>, string> = {
+const rejections: Record<RejectReason, string> = {
   'unknown-explicit-type': 'It speaks a protocol that this server does not know.',
   'proprietary-sdk': 'It can only be used with a library of its vendor.',
 };
