@@ -38,6 +38,8 @@ export interface Feature extends ToolViews {
   mainViews?: readonly MainView[];
   /** Drawn a single time for each session, regardless of the open tab; prop `session`. For overlays of the page. */
   overlay?: Component;
+  /** Drawn among the buttons in the header of a session; prop `session`. */
+  action?: Component;
 }
 
 export interface Panel {
@@ -57,6 +59,8 @@ export interface MainView {
   label: string;
   /** A `main` element; its slot `lead` is drawn at the start of its header. */
   component: Component;
+  /** Label of a button that opens the view while no model is set up. */
+  setUp?: string;
 }
 
 /** The list over the composer that completes what is being typed. */
@@ -138,6 +142,7 @@ export function gatherFeatures(list: readonly Feature[]) {
     panels: list.flatMap((feature) => feature.panels ?? []),
     mainViews: list.flatMap((feature) => feature.mainViews ?? []),
     overlays: list.flatMap((feature) => feature.overlay ?? []),
+    actions: list.flatMap((feature) => feature.action ?? []),
     pending: (view: SessionView): Pending[] => list.flatMap((feature) => feature.pending?.(view) ?? []),
   };
 }

@@ -1,4 +1,5 @@
 /** The features of the page; a new one is added only here. */
+import { account } from './account/index.ts';
 import { approvals } from './approvals/index.ts';
 import { cron } from './cron/index.ts';
 import { displays } from './displays/index.ts';
@@ -10,13 +11,16 @@ import { mentions } from './mentions/index.ts';
 import { planMode } from './plan-mode/index.ts';
 import { plugins } from './plugins/index.ts';
 import { projectTrust } from './project-trust/index.ts';
+import { providers } from './providers/index.ts';
 import { questions } from './questions/index.ts';
+import { remoteControl } from './remote-control/index.ts';
 import { shell } from './shell/index.ts';
 import { skills } from './skills/index.ts';
 import { subagents } from './subagents/index.ts';
 import { swarm } from './swarm/index.ts';
 import { tasks } from './tasks/index.ts';
 import { terminals } from './terminals/index.ts';
+import { titles } from './titles/index.ts';
 import { todoList } from './todo-list/index.ts';
 import { web } from './web/index.ts';
 import { workspace } from './workspace/index.ts';
@@ -41,5 +45,9 @@ export const features: readonly Feature[] = [
   terminals,
   mcp,
   plugins,
+  providers,
+  account,
+  remoteControl,
+  titles,
   projectTrust,
 ];

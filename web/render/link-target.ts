@@ -41,3 +41,9 @@ export function namesTarget(label: string, href: string): boolean {
   const start = `${url.protocol}//${url.host}`;
   return href.toLowerCase().startsWith(start) && /^(?:[/?#]|$)/.test(href.slice(start.length));
 }
+
+/** Whether an address that the server passes on may be opened: a web page, of any host. */
+export function isWebAddress(text: string): boolean {
+  const url = parsed(text);
+  return url !== undefined && isWeb(url);
+}

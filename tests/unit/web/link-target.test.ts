@@ -1,6 +1,6 @@
 /** Targets of links in model text, and whether their label names them. */
 import { expect, it } from 'vitest';
-import { linkTarget, namesTarget } from '../../../web/render/link-target.ts';
+import { isWebAddress, linkTarget, namesTarget } from '../../../web/render/link-target.ts';
 
 const PAGE = 'http://localhost:4321/#/s/1';
 
@@ -64,4 +64,9 @@ it.each([
   ['a@b.test', 'mailto:a@b.test'],
 ])('label %s names %s', (label, href) => {
   expect(namesTarget(label, href)).toBe(true);
+});
+
+it('opens only web addresses', () => {
+  expect(['https://x.example', 'http://127.0.0.1:1/a'].map(isWebAddress)).toEqual([true, true]);
+  expect(['javascript:alert(1)', 'data:text/html,x', 'file:///x', 'x'].some(isWebAddress)).toBe(false);
 });

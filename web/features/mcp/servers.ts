@@ -100,8 +100,3 @@ export function shownServers({ configured, running, statuses, tools }: Known): S
 export function summaryOf(config: ManagedServer['config']): string {
   return config.transport === 'stdio' ? [config.command, ...(config.args ?? [])].join(' ') : config.url;
 }
-
-/** Whether the address may be offered as a link. */
-export function isWebAddress(text: string): boolean {
-  return URL.canParse(text) && ['https:', 'http:'].includes(new URL(text).protocol);
-}

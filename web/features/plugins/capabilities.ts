@@ -1,7 +1,7 @@
 /** Summaries of capabilities, and their progress from events. */
 import type { CapabilityInstall, CapabilityStatus } from '#schema/rest/capability.ts';
 import type { EventFrame } from '../../client/types.ts';
-import type { Tone } from './plugins.ts';
+import type { RowTone } from '../../render/row-tone.ts';
 
 type Capabilities = readonly CapabilityStatus[];
 
@@ -17,7 +17,7 @@ export const endsInstall = (frame: EventFrame): boolean =>
   frame.type === 'event.plugin.changed' ||
   (frame.type === 'event.capability.changed' && !frame.payload.install.running);
 
-const states: Record<CapabilityStatus['state'], { tone: Tone; state: string }> = {
+const states: Record<CapabilityStatus['state'], { tone: RowTone; state: string }> = {
   ready: { tone: 'good', state: 'ready' },
   partial: { tone: 'attention', state: 'partly installed' },
   not_installed: { tone: 'idle', state: 'not installed' },

@@ -1,14 +1,13 @@
 /** Summaries of plugins and of the catalog's entries. */
 import type { MarketplaceEntry, PluginSummary } from '#schema/rest/plugin.ts';
-
-export type Tone = 'good' | 'bad' | 'attention' | 'idle';
+import type { RowTone } from '../../render/row-tone.ts';
 
 export interface ShownPlugin {
   id: string;
   name: string;
   version: string | undefined;
   enabled: boolean;
-  tone: Tone;
+  tone: RowTone;
   state: string;
   /** The counts of its contributions. */
   brings: string;

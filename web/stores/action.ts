@@ -1,7 +1,7 @@
-/** An action on a row of the view: one at a time, with its failure. */
+/** An action on a row or form of a view: one at a time, with its failure. */
 import { shallowRef } from 'vue';
-import { isUnauthorized, reasonOf } from '../../client/errors.ts';
-import { useWorkbench } from '../../stores/workbench.ts';
+import { isUnauthorized, reasonOf } from '../client/errors.ts';
+import { useWorkbench } from './workbench.ts';
 
 export function useAction() {
   const { report } = useWorkbench();
