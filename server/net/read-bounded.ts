@@ -18,7 +18,7 @@ export async function readBounded({ body }: Response, maxBytes: number): Promise
   for await (const piece of body ?? []) {
     size += piece.byteLength;
     if (size > maxBytes) throw new BodyTooLarge(`the answer is larger than ${maxBytes} bytes`);
-    for (let from = 0; from < piece.byteLength; ) {
+    for (let from = 0; from < piece.byteLength;) {
       if (used === block.byteLength) {
         full.push(block);
         block = new Uint8Array(Math.min(2 * block.byteLength, BLOCK_BYTES));
