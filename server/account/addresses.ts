@@ -76,7 +76,7 @@ function regionOfHost(host: string, cloud: CloudSettings): Region | undefined {
   return found.length > 1 ? (cloud.region ?? DEFAULT_REGION) : found[0];
 }
 
-const managedOf = ({ providers }: AddressInputs): ProviderRecord | undefined =>
+const managedOf = (providers: AddressInputs['providers']): ProviderRecord | undefined =>
   providers && Object.hasOwn(providers, MANAGED_PROVIDER) ? providers[MANAGED_PROVIDER] : undefined;
 
 /** The current region: by a pinned host, the stored login, the marker file, `[cloud]`. */
@@ -84,7 +84,7 @@ export function regionOf(inputs: AddressInputs): Region {
   const { env, cloud, marker } = inputs;
   const pinned = readPinnedAddresses(env).oauthHost;
   if (pinned !== undefined) return regionOfHost(pinned, cloud) ?? DEFAULT_REGION;
-  const oauth = managedOf(inputs)?.oauth;
+  const oauth = managedOf(inputs.providers)?.oauth;
   const stored = oauth?.oauthHost?.trim() ? regionOfHost(oauth.oauthHost, cloud) : undefined;
   if (stored !== undefined) return stored;
   // A login in the default slot stores no host.
@@ -105,13 +105,20 @@ export function addressesOf(inputs: AddressInputs): CloudAddresses {
   };
 }
 
+/** The managed base URL at run time; undefined unless a managed login is stored. */
+export function managedBaseUrl({ env, providers }: Pick<AddressInputs, 'env' | 'providers'>): string | undefined {
+  const managed = managedOf(providers);
+  if (!managed?.oauth) return undefined;
+  return readPinnedAddresses(env).baseUrl ?? (normalized(managed.baseUrl ?? '') || DEFAULT_BASE_URL);
+}
+
 /**
  * The addresses of the managed login; `region` is the one that a user requests for a new login. Without it they are
  * those of requests at run time, so that login and run time have one slot.
  */
 export function loginAddressesOf(inputs: AddressInputs, region?: Region): LoginAddresses {
   const pinned = readPinnedAddresses(inputs.env);
-  const managed = managedOf(inputs);
+  const managed = managedOf(inputs.providers);
   const overridden = isPinned(pinned);
   const requested = overridden || region === undefined ? undefined : profileOf(region, inputs.cloud);
   const standard = profileOf(regionOf(inputs), inputs.cloud);
@@ -132,7 +139,7 @@ export function loginAddressesOf(inputs: AddressInputs, region?: Region): LoginA
  * managed login follows addresses that the environment pins.
  */
 export function slotOfReference({ key, oauthHost }: OAuthRef, inputs: AddressInputs): Slot {
-  if (managedOf(inputs)?.oauth?.key === key) {
+  if (managedOf(inputs.providers)?.oauth?.key === key) {
     const login = loginAddressesOf(inputs);
     return { key: login.reference.key, oauthHost: login.oauthHost };
   }

@@ -172,7 +172,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   const account = opened.add(
     createAccount({ home: options.home, documents, holder, config, env, identity, fetch, clock, log }),
   );
-  const plugins = openPlugins({ options, home, runtime, fetch, log }, opened);
+  const plugins = openPlugins({ options, home, account, runtime, fetch, log }, opened);
   const clientName = () => identity.slug(config.effective().identity);
   const { mcpConfig, mcpAuth, mcpManagement } = openMcp(
     { options, home, folders, plugins, fetch, clientName, log },
@@ -209,6 +209,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       clock,
       home: options.home,
       config,
+      account,
       defaults,
       env,
       identity,
@@ -238,7 +239,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     uploads,
     workspaces,
     sink: bus,
-    holder: instance.holder,
+    holder,
     features: options.features,
     defaults,
     config,

@@ -1,4 +1,6 @@
 /** Resolves an alias to the data that a request needs, and checks whether it can work at all. */
+import { readPinnedAddresses } from '#server/account/cloud-settings.ts';
+import { MANAGED_PROVIDER } from '#server/account/credential-slots.ts';
 import type { EffectiveConfig } from '#server/config/effective.ts';
 import { own } from '#server/config/effective.ts';
 import { envText } from '#server/env.ts';
@@ -9,7 +11,7 @@ import { modelCapabilities } from './capabilities.ts';
 import { inferClaude } from './claude.ts';
 import type { Identity } from '#server/account/identity.ts';
 import { headerLines, mergeHeaders } from '#server/account/identity.ts';
-import type { ResolvedModel, WireType } from './types.ts';
+import type { Credential, ResolvedModel, WireType } from './types.ts';
 import { tableText, WIRE_TYPES, wireTypeOf } from './providers/wire-types.ts';
 
 type Env = NodeJS.ProcessEnv;
@@ -87,16 +89,14 @@ export function assertResolvable(config: EffectiveConfig, alias: string): void {
   place(config, alias);
 }
 
-type Credential = { key: string } | { oauth: OAuthRef } | undefined;
-
 /** Precedence: model key, model login, provider key or its `env` table, provider login. Ignores `process.env`. */
-function storedCredential({ record, provider, type }: Placed): Credential {
+function storedCredential({ record, provider, type }: Placed): Credential | undefined {
   const modelKey = record.apiKey?.trim();
   if (modelKey) return { key: modelKey };
-  if (record.oauth) return { oauth: record.oauth };
+  if (record.oauth) return { login: record.oauth };
   const providerKey = provider?.apiKey?.trim() || tableText(provider?.env, WIRE_TYPES[type].keyVariable);
   if (providerKey) return { key: providerKey };
-  return provider?.oauth && { oauth: provider.oauth };
+  return provider?.oauth && { login: provider.oauth };
 }
 
 /** Returns the base URL of a provider; undefined if the type derives it. */
@@ -108,6 +108,11 @@ export function providerBaseUrl(provider: ProviderRecord | undefined, type: Wire
     envText(env, baseUrlVariable) ??
     defaultBaseUrl
   );
+}
+
+/** The address that the environment pins for the managed login: its tokens are not those of the stored address. */
+function managedBaseUrl({ providerId, provider }: Placed, env: Env): string | undefined {
+  return providerId === MANAGED_PROVIDER && provider?.oauth ? readPinnedAddresses(env).baseUrl : undefined;
 }
 
 export interface ResolveInputs {
@@ -122,11 +127,9 @@ export function resolveModel(alias: string, { config, env, identity }: ResolveIn
   const { wireName, contextTokens, providerId, provider, type } = placed;
   const protocol = placed.record.protocol ?? WIRE_TYPES[type].protocol;
   const record = inferClaude(placed.record, wireName, protocol, type);
-  const credential = storedCredential(placed);
-  // With a login, a key from the environment is never used as fallback.
-  const apiKey =
-    credential && 'oauth' in credential ? undefined : (credential?.key ?? envText(env, WIRE_TYPES[type].keyVariable));
-  const address = record.baseUrl?.trim() || providerBaseUrl(provider, type, env);
+  const fromEnvironment = envText(env, WIRE_TYPES[type].keyVariable);
+  const credential = storedCredential(placed) ?? (fromEnvironment === undefined ? undefined : { key: fromEnvironment });
+  const address = record.baseUrl?.trim() || (managedBaseUrl(placed, env) ?? providerBaseUrl(provider, type, env));
   const baseUrl = protocol === 'anthropic' ? address?.replace(/\/v1\/*$/, '') : address;
   const native = type === 'native';
   const variable = (name: string) => tableText(provider?.env, name) ?? envText(env, name);
@@ -138,7 +141,7 @@ export function resolveModel(alias: string, { config, env, identity }: ResolveIn
     protocol,
     ...(type === 'vertexai' && { vertex: vertexPlace(variable, baseUrl) }),
     ...(baseUrl !== undefined && { baseUrl }),
-    ...(apiKey !== undefined && { apiKey }),
+    ...(credential && { credential }),
     headers: native
       ? mergeHeaders(headerLines(env.SERVICE_CODE_CUSTOM_HEADERS), identity.headers(), provider?.customHeaders)
       : mergeHeaders(
@@ -205,7 +208,7 @@ export async function checkReady(
     throw error;
   }
   const credential = storedCredential(placed);
-  const state = !credential ? 'missing' : 'key' in credential ? 'ready' : await readiness(credential.oauth);
+  const state = !credential ? 'missing' : 'key' in credential ? 'ready' : await readiness(credential.login);
   if (state === 'ready') return undefined;
   const { providerId } = placed;
   if (state === 'refused') {

@@ -66,21 +66,21 @@ describe('resolving an alias', () => {
     const env: NodeJS.ProcessEnv = { OPENAI_API_KEY: 'process', OPENAI_BASE_URL: 'http://process' };
     const table = '[providers.p.env]\nOPENAI_API_KEY = "table"\nOPENAI_BASE_URL = "http://table"';
     expect((await open(provider('openai') + model('x'), env)).resolve('m')).toMatchObject({
-      apiKey: 'process',
+      credential: { key: 'process' },
       baseUrl: 'http://process',
     });
     expect((await open(provider('openai', table) + model('x'), env)).resolve('m')).toMatchObject({
-      apiKey: 'table',
+      credential: { key: 'table' },
       baseUrl: 'http://table',
     });
     const own = `api_key = "own"\nbase_url = "http://own"\n${table}`;
     expect((await open(provider('openai', own) + model('x'), env)).resolve('m')).toMatchObject({
-      apiKey: 'own',
+      credential: { key: 'own' },
       baseUrl: 'http://own',
     });
     const models = model('x', 'api_key = "mine"\nbase_url = "http://mine"');
     expect((await open(provider('openai', own) + models, env)).resolve('m')).toMatchObject({
-      apiKey: 'mine',
+      credential: { key: 'mine' },
       baseUrl: 'http://mine',
     });
     expect((await open(provider('openai') + model('x'))).resolve('m')).toMatchObject({
