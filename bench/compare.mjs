@@ -21,6 +21,7 @@ import { measureMcp } from './measures/mcp.mjs';
 import { measureMemory } from './measures/memory.mjs';
 import { measurePage } from './measures/page.mjs';
 import { measurePageList } from './measures/page-list.mjs';
+import { measureRefresh } from './measures/refresh.mjs';
 import { measureRequests } from './measures/requests.mjs';
 import { measureSearch } from './measures/search.mjs';
 import { measureSessions } from './measures/sessions.mjs';
@@ -56,6 +57,7 @@ const measures = {
   mcp: measureMcp,
   skills: measureSkills,
   directory: measureDirectory,
+  refresh: measureRefresh,
 };
 /** Measures that run only if named. */
 const long = { soak: measureSoak, lists: measureLists, search: measureSearch };

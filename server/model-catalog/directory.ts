@@ -30,7 +30,7 @@ export interface ModelDirectoryDeps {
   url(): Promise<string>;
   /** Returns the decoded body, of at most 16 MiB. Rejects for a status that is no success. */
   download(url: string, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
-  /** Parses the bytes as `trimDirectory`; they are not used afterwards. */
+  /** Parses the bytes as `trimDirectory` does; they are not used afterwards. */
   parse(bytes: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<DirectoryTexts>;
   /** The document of the build; undefined if it has none. */
   snapshot(): Promise<Uint8Array<ArrayBuffer> | undefined>;

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { gzipSync } from 'node:zlib';
 import { DIRECTORY_AGE_MS, DIRECTORY_TIMEOUT_MS, createModelDirectory } from '#server/model-catalog/directory.ts';
 import { downloadDirectory } from '#server/model-catalog/directory-download.ts';
-import { parseInThread } from '#server/model-catalog/directory-thread.ts';
+import { parseDirectory } from '#server/model-catalog/parse-directory.ts';
 import { createHttpClient } from '#server/net/http-client.ts';
 import { systemNetwork } from '#server/net/network.ts';
 import { manualClock } from '#support/manual-clock.ts';
@@ -29,7 +29,7 @@ function open(
   const directory = createModelDirectory({
     url: async () => served.url,
     download: (url, signal) => downloadDirectory(url, { userAgent: 'x/1', signal }, { fetch, network: systemNetwork }),
-    parse: parseInThread,
+    parse: parseDirectory,
     snapshot() {
       snapshots += 1;
       return snapshot();
@@ -69,6 +69,24 @@ it('reads a compressed document', async () => {
     }),
   );
   expect(await ids()).toEqual(['a']);
+});
+
+it('reads a large document in a thread', async () => {
+  const models = Array.from({ length: 100 }, (_, n) => `model-${n}-${'x'.repeat(100)}`);
+  const providers = Array.from({ length: 50 }, (_, n) => [`p${n}`, directoryEntry(models)]);
+  const { directory } = open(await directoryDuringTest(documentAnswer(Object.fromEntries(providers))));
+  const items = await directory.list();
+  expect(items).toHaveLength(50);
+  expect(items.at(-1)).toMatchObject({ id: 'p49', models: { length: 100 } });
+});
+
+it('lists the snapshot instead of a large text that is not JSON', async () => {
+  const { ids, warnings } = open(
+    await directoryDuringTest((_request, response) => response.end('<'.repeat(1_000_000))),
+    SNAPSHOT,
+  );
+  expect(await ids()).toEqual(['from-snapshot']);
+  expect(warnings[0]?.[0]).toMatch(/^the model directory cannot be read: Unexpected token/);
 });
 
 it('requests the document again after 10 minutes', async () => {
