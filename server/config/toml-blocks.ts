@@ -93,8 +93,9 @@ function stringEnd(text: string, from: number): number {
     if (text[at] === '\\' && quote === '"') at += 1;
     else if (text.startsWith(closing, at)) {
       at += closing.length - 1;
+      if (!isLong) return at;
       // Up to two quotes may precede the closing ones of a string of several lines.
-      while (isLong && text[at + 1] === quote) at += 1;
+      while (text[at + 1] === quote) at += 1;
       return at;
     } else if (!isLong && text[at] === '\n') return at - 1;
   }

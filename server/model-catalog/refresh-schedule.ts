@@ -65,7 +65,8 @@ export function createRefreshSchedule(deps: RefreshScheduleDeps): RefreshSchedul
   /** Returns the lease after any run of another server; undefined if the schedule was stopped meanwhile. */
   async function acquire(): Promise<Lease | undefined> {
     await mkdir(join(home, FOLDER), { recursive: true, mode: 0o700 });
-    while (!stopped) {
+    for (;;) {
+      if (stopped) return undefined;
       if (!(await leaseOwner(path, holder))) {
         const taken = await acquireLease(path, holder);
         if ('lease' in taken) return taken.lease;
@@ -78,7 +79,6 @@ export function createRefreshSchedule(deps: RefreshScheduleDeps): RefreshSchedul
         };
       });
     }
-    return undefined;
   }
 
   async function isRecent(isRecentRun: (ageMs: number, server: string) => boolean): Promise<boolean> {
