@@ -440,14 +440,51 @@ describe('a renewal that fails', () => {
 
   it('has no token in the log', async () => {
     const token = await store(1000);
-    const echo = { status: 400, body: { error: 'invalid_request', error_description: 'no' } };
-    oauth.answerNext(echo);
+    const text = `${token.refresh_token} is not valid`;
+    const echo = { status: 400, body: { error: 'invalid_request', error_description: text } };
+    oauth.answerNext(echo, echo);
     await opened.tokens.get(slot);
+    await expect(opened.tokens.get(slot, { force: true })).rejects.toThrow('could not be renewed: … is not valid');
     oauth.answerNext({ status: 401 });
     await expect(opened.tokens.get(slot, { force: true })).rejects.toMatchObject(refused);
     expect(opened.lines.join('')).toContain('could not be renewed');
     expect(opened.lines.join('')).not.toContain(token.refresh_token);
     expect(opened.lines.join('')).not.toContain(token.access_token);
+  });
+});
+
+describe('a stop', () => {
+  it('waits for a reply that is on its way, since the old refresh token is spent', async () => {
+    const token = await store(1000);
+    const first = held();
+    const access = opened.tokens.get(slot);
+    await first.arrived();
+    const closed = opened.tokens.close();
+    first.release();
+    await closed;
+    expect(await storedToken(home, 'k')).toMatchObject({ access_token: await access });
+    expect(await access).not.toBe(token.access_token);
+  });
+
+  it('does not wait for a host that hangs, and attempts nothing any more', async () => {
+    const token = await store(1000);
+    oauth.answerNext('hang');
+    const access = opened.tokens.get(slot);
+    await until(() => oauth.refreshes.length === 1);
+    await opened.tokens.close();
+    expect(await access).toBe(token.access_token);
+    await expect(opened.tokens.get(slot, { force: true })).rejects.toMatchObject(failed);
+    expect(oauth.refreshes).toHaveLength(1);
+  });
+
+  it('ends the pause before another attempt', async () => {
+    const token = await store(1000);
+    oauth.answerNext({ status: 503 });
+    const access = opened.tokens.get(slot);
+    await until(() => opened.clock.waits().includes(1000));
+    await opened.tokens.close();
+    expect(await access).toBe(token.access_token);
+    expect(oauth.refreshes).toHaveLength(1);
   });
 });
 
