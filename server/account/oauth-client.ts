@@ -10,8 +10,6 @@ import { cloudErrorMessage } from './cloud-errors.ts';
 const TIMEOUT_MS = 30_000;
 const REVOKE_TIMEOUT_MS = 3000;
 const MAX_BYTES = 256 * 1024;
-/** Shorter texts occur in ordinary words. */
-const MIN_SECRET_CHARS = 8;
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const DEFAULT_INTERVAL_S = 5;
 const DEFAULT_EXPIRES_S = 900;
@@ -127,8 +125,10 @@ export function createOAuthClient({ fetch, clientId, headers, noteUse, clock }: 
     const parsed = ok ? schema.safeParse(tryParseJson(body)) : undefined;
     if (parsed?.success) return parsed.data;
     const code = asRecord(tryParseJson(body))?.error;
-    const text = ok && code === undefined ? 'The login service sent an invalid reply' : cloudErrorMessage(body, status);
-    const message = withoutSecrets(text, request[1]);
+    const [, { device_code, refresh_token }] = request;
+    const secrets = [device_code, refresh_token].filter((secret) => secret !== undefined);
+    const message =
+      ok && code === undefined ? 'The login service sent an invalid reply' : cloudErrorMessage(body, status, secrets);
     throw new OAuthError(message, { status, ...(typeof code === 'string' && { code }) });
   }
 
@@ -146,17 +146,9 @@ export function createOAuthClient({ fetch, clientId, headers, noteUse, clock }: 
     async revoke(host, refreshToken) {
       const fields = { token: refreshToken, token_type_hint: 'refresh_token' };
       const { status, ok, body } = await post(`${host}/api/oauth/revoke`, fields, undefined, REVOKE_TIMEOUT_MS);
-      if (!ok) throw new OAuthError(withoutSecrets(cloudErrorMessage(body, status), fields), { status });
+      if (!ok) throw new OAuthError(cloudErrorMessage(body, status, [refreshToken]), { status });
     },
   };
-}
-
-/** Removes the codes and tokens of a request from its reply's message, which is logged and sent to clients. */
-function withoutSecrets(message: string, { device_code, refresh_token, token }: Record<string, string>): string {
-  return [device_code, refresh_token, token].reduce<string>(
-    (text, secret) => (secret && secret.length >= MIN_SECRET_CHARS ? text.replaceAll(secret, '…') : text),
-    message,
-  );
 }
 
 /** The innermost message is the specific one: `connect ECONNREFUSED …` instead of `fetch failed`. */

@@ -121,6 +121,8 @@ export function createAccessTokens(deps: AccessTokensDeps): AccessTokens {
   const ended = new AbortController();
   /** The last failure of an ordinary renewal, by name. */
   const failures = new Map<string, { until: number; error: AccessTokenError }>();
+  /** Failures that callers of one renewal share. */
+  const logged = new WeakSet<object>();
   const seconds = () => clock.now() / 1000;
 
   const missing = () => new AccessTokenError('missing', 'Nobody is logged in; log in first');
@@ -223,7 +225,9 @@ export function createAccessTokens(deps: AccessTokensDeps): AccessTokens {
       const typed = error instanceof AccessTokenError ? error : failed(error);
       if (typed.reason === 'failed' && !ended.signal.aborted) {
         if (!forced) failures.set(name, { until: clock.now() + RETRY_AFTER_MS, error: typed });
-        log.warn(`a login could not be renewed: ${errorMessage(typed.cause)}`, { slot: name });
+        const shared = error instanceof Error ? error : typed;
+        if (!logged.has(shared)) log.warn(`a login could not be renewed: ${errorMessage(typed.cause)}`, { slot: name });
+        logged.add(shared);
       }
       throw typed;
     }
