@@ -62,7 +62,7 @@ export interface Account {
   readonly oauth: OAuthClient;
   /** Called with each address before its use: logs a warning at the first one that is not encrypted. */
   noteUse(address: string): void;
-  close(): void;
+  close(): Promise<void>;
 }
 
 export interface AccountDeps {

@@ -31,10 +31,11 @@ test.each<[string, WebServices, NodeJS.ProcessEnv, WebServices]>([
 });
 
 test('without a login nothing is added', () => {
-  const records = [
+  type Providers = Parameters<typeof withManagedServices>[1]['providers'];
+  const records: Providers[] = [
     undefined,
     { other: managed },
-    { 'managed:service-code': { type: 'native' as const, baseUrl: base } },
+    { 'managed:service-code': { type: 'native', baseUrl: base } },
   ];
   for (const providers of records) {
     expect(withManagedServices({ search: keyed }, { env: pinned, providers })).toEqual({ search: keyed });
