@@ -20,7 +20,7 @@ const LAYERS = [
   ],
   ['events'],
   ['journal'],
-  ['config', 'auth', 'transcript', 'uploads'],
+  ['config', 'account', 'auth', 'transcript', 'uploads'],
   [
     'models',
     'tools',
@@ -47,6 +47,7 @@ const LAYERS = [
     'terminals',
     'capabilities',
     'debug',
+    'remote',
   ],
   ['app', 'cli'],
 ];

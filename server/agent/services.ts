@@ -3,7 +3,7 @@ import type { Clock } from '#server/clock.ts';
 import type { Config } from '#server/config/config.ts';
 import type { Images } from '#server/images/images.ts';
 import { completionBudget } from '#server/models/budget.ts';
-import type { Identity } from '#server/models/providers/identity.ts';
+import type { Identity } from '#server/account/identity.ts';
 import { resolveModel } from '#server/models/resolve.ts';
 import type { ModelClient } from '#server/models/stream.ts';
 import type { VideoUploads } from '#server/models/video-uploads.ts';

@@ -2,6 +2,8 @@
  * Services of the agents. Imported with the first session, because no code before it needs tools, prompts or
  * permissions.
  */
+import type { Account } from '#server/account/account.ts';
+import { withManagedServices } from '#server/account/managed-services.ts';
 import type { AppOptions } from './options.ts';
 import type { FeatureServices } from '#server/agent/contract/feature.ts';
 import { createAgentServices, type AgentServicesDeps } from '#server/agent/services.ts';
@@ -42,6 +44,7 @@ export interface SessionServicesDeps extends Pick<
   | 'log'
 > {
   options: Pick<AppOptions, 'instructionsMaxAgeMs' | 'network'>;
+  account: Account;
   documents: Documents;
   mcpConfig: McpConfig;
   mcpAuth: McpAuth;
@@ -66,7 +69,7 @@ export async function createSessionServices(deps: SessionServicesDeps): Promise<
   const { plugins } = deps;
   const [shell] = await Promise.all([findShell(runtime), plugins.ready()]);
   const opened = createDisposers();
-  const client = opened.add(createModelClient());
+  const client = opened.add(createModelClient({ logins: deps.account }));
   const images = createImages({ settings: () => config.effective().image });
   const videos = createVideoUploads({ client, documents });
   const mcp = opened.add(
@@ -115,8 +118,11 @@ export async function createSessionServices(deps: SessionServicesDeps): Promise<
     media: { videos },
     plugins,
     web: createWeb({
-      services: () => config.effective().services,
+      services: () =>
+        withManagedServices(config.effective().services, { env: env(), providers: config.stored().providers }),
       fetch,
+      logins: deps.account,
+      identityHeaders: identity.headers,
       network: options.network,
       userAgent: () => identity.userAgent(config.effective().identity),
       clock,

@@ -1,4 +1,5 @@
 /** The composition root: builds every service once, layer by layer. The only file that knows all of them. */
+import { createAccount, type Account } from '#server/account/account.ts';
 import { createAgentDefaults } from '#server/agent/binding/defaults.ts';
 import type { UseSession } from '#server/agent/contract/feature.ts';
 import { createCoalescer } from '#server/async/coalesce.ts';
@@ -23,6 +24,7 @@ import type { AcceptConnection } from '#server/net/connection-facts.ts';
 import { createHttpClient } from '#server/net/http-client.ts';
 import type { Plugins } from '#server/plugins/plugins.ts';
 import type { Projects } from '#server/project-files/projects.ts';
+import type { RemoteControl } from '#server/remote/remote-control.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { indexSchema } from '#server/sessions/index/session-header.ts';
@@ -54,6 +56,7 @@ import { createMeta } from './meta.ts';
 import { openHome } from './open-home.ts';
 import { openMcp } from './open-mcp.ts';
 import { openPlugins } from './open-plugins.ts';
+import { openRemote } from './open-remote.ts';
 import { openSearch } from './open-search.ts';
 import { logOfSessions, openIndex, openProjectFolders, sessionsDir } from './open-workspaces.ts';
 import type { AppOptions, BindOptions } from './options.ts';
@@ -71,6 +74,7 @@ export interface App {
   readonly access: Access;
   readonly connections: Connections;
   readonly config: Config;
+  readonly account: Account;
   readonly providers: Providers;
   readonly models: ModelChecks;
   readonly uploads: Uploads;
@@ -106,6 +110,8 @@ export interface App {
   acceptConnection: AcceptConnection;
   /** Sets the function that serves those connections, to be called by the code that runs the HTTP server. */
   serveConnections(accept: AcceptConnection): void;
+  /** Loads remote control at its first use. */
+  remote(): Promise<RemoteControl>;
   /** Runs the work of endpoints that follows their replies. */
   readonly followUps: FollowUps;
   /** Requests a stop from the code that runs the server; `stopRequested` resolves. */
@@ -163,14 +169,35 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
   );
   const { workspaces, trust, projects, additionalDirs } = folders;
   const { fetch } = opened.add(createHttpClient());
-  const plugins = openPlugins({ options, home, runtime, fetch, log }, opened);
+  const { holder } = instance;
+  const account = opened.add(
+    createAccount({ home: options.home, documents, holder, config, env, identity, fetch, clock, log }),
+  );
+  const plugins = openPlugins({ options, home, account, runtime, fetch, log }, opened);
   const clientName = () => identity.slug(config.effective().identity);
   const { mcpConfig, mcpAuth, mcpManagement } = openMcp(
     { options, home, folders, plugins, fetch, clientName, log },
     opened,
   );
-  const providers = createProviders({ documents, config, env });
-  const models = createModelChecks({ config, providers, env, identity });
+  let port = options.port;
+  let accept: AcceptConnection = (connection) => connection.destroy();
+  const acceptConnection: AcceptConnection = (connection, facts) => accept(connection, facts);
+  const remote = openRemote(
+    {
+      options,
+      serverId,
+      bind: access.bind.mounts,
+      home,
+      account,
+      fetch,
+      port: () => port,
+      acceptConnection,
+      log,
+    },
+    opened,
+  );
+  const providers = createProviders({ account, config, env });
+  const models = createModelChecks({ config, account, env, identity });
 
   const search = openSearch(
     { options, home, index, workspaces, liveJournal: (id) => sessions.liveJournal(id), log },
@@ -198,6 +225,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       clock,
       home: options.home,
       config,
+      account,
       defaults,
       env,
       identity,
@@ -227,7 +255,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     uploads,
     workspaces,
     sink: bus,
-    holder: instance.holder,
+    holder,
     features: options.features,
     defaults,
     config,
@@ -252,7 +280,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     log,
     clock,
   });
-  config.onSeen((fields, by) => {
+  config.onSeen(({ fields, by }) => {
     const guarding = fields.filter((field) => GUARDING_DOMAINS.has(field));
     if (guarding.length > 0)
       void sessions.warnOfChange({ what: `${guarding.join(', ')} of the configuration changed`, by });
@@ -307,7 +335,6 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     flags: config.resolveFlags,
   });
 
-  let accept: AcceptConnection = (connection) => connection.destroy();
   const followUps = opened.add(createFollowUps(log));
   let requestStop = () => {};
   const stopRequested = new Promise<void>((resolve) => (requestStop = resolve));
@@ -321,6 +348,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     access,
     connections: gateway,
     config,
+    account,
     providers,
     models,
     uploads,
@@ -351,6 +379,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     meta,
     token: async () => (options.bypassAuth ? undefined : token.current()),
     async listening(boundPort) {
+      port = boundPort;
       await instance.bound(boundPort);
       // In the background, so that the first reply does not wait for the index.
       sessions.startBackground();
@@ -369,10 +398,11 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       );
       removed.catch((error: unknown) => log.warn('old indexes could not be removed', { err: error }));
     },
-    acceptConnection: (connection, facts) => accept(connection, facts),
+    acceptConnection,
     serveConnections(serve) {
       accept = serve;
     },
+    remote,
     followUps,
     requestStop,
     async workspaceChanged(id, what, by) {

@@ -8,7 +8,7 @@ import { createGlobalStream, type GlobalStream, type GlobalStreamDeps } from '#s
 import { openHome as openHomeFolder } from '#server/home/home.ts';
 import { registerInstance, type InstanceEntry } from '#server/home/instances.ts';
 import { createEngineLog, type EngineLog } from '#server/logging/engine-log.ts';
-import { createIdentity, type Identity } from '#server/models/providers/identity.ts';
+import { createIdentity, type Identity } from '#server/account/identity.ts';
 import { createChangeLock, type ChangeLock } from '#server/storage/change-lock.ts';
 import { createDocuments, type Documents } from '#server/storage/documents.ts';
 import { acquireLease, type LeaseHolder } from '#server/storage/lease.ts';

@@ -1,5 +1,7 @@
 /** The plugins of the home. */
 import { join } from 'node:path';
+import type { Account } from '#server/account/account.ts';
+import { isPlaceholder } from '#server/account/regions.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Fetch } from '#server/net/http-client.ts';
 import { createPlugins, type Plugins } from '#server/plugins/plugins.ts';
@@ -16,13 +18,17 @@ const MAX_WAIT_MS = 15 * 60_000;
 export interface OpenPluginsDeps {
   options: AppOptions;
   home: Home;
+  account: Pick<Account, 'addresses' | 'noteUse'>;
   runtime: Runtime;
   fetch: Fetch;
   log: Logger;
 }
 
 /** Creates the service; nothing is loaded. */
-export function openPlugins({ options, home, runtime, fetch, log }: OpenPluginsDeps, opened: Disposers): Plugins {
+export function openPlugins(
+  { options, home, account, runtime, fetch, log }: OpenPluginsDeps,
+  opened: Disposers,
+): Plugins {
   const { clock, env, pluginFetch = fetch, pluginTimes: times } = options;
   const { documents, globalStream, instance } = home;
   const path = join(options.home, 'plugins', 'installed.json.lock');
@@ -39,6 +45,12 @@ export function openPlugins({ options, home, runtime, fetch, log }: OpenPluginsD
       clock,
       log,
       publish: () => globalStream.publish('event.plugin.changed', {}),
+      async defaultCatalog() {
+        const { cdnBase } = await account.addresses();
+        if (isPlaceholder(cdnBase)) return undefined;
+        account.noteUse(cdnBase);
+        return `${cdnBase}/plugins/marketplace.json`;
+      },
       capabilityRows: () =>
         options.capabilities.map(({ id, displayName, description, installer }) => ({
           id,

@@ -17,6 +17,7 @@ import { coalesced } from '#server/async/coalesce.ts';
 import { createSerialQueue } from '#server/async/keyed-queue.ts';
 import type { ChangeLock } from '#server/storage/change-lock.ts';
 import { createChangeWindow } from './changes.ts';
+import type { Author, SeenChange } from './changes.ts';
 import { CONFIG_FILE, type ConfigWriter } from './config-writer.ts';
 import { isTomlTable, parseToml, tableOf, toTable } from './document.ts';
 import type { TomlTable } from './document.ts';
@@ -69,9 +70,9 @@ export interface Config {
   /**
    * Edits the file: `change` runs under a lock of the home, on the file's content at that moment; if it throws, the
    * file is unchanged. Without a change, the file is not written. Throws `persistence.failure` if the file cannot be
-   * read or written.
+   * read or written. `origin` lets listeners of `onSeen` recognize their own write.
    */
-  update<Result>(change: (draft: ConfigDraft) => Result, by?: Caller): Promise<Result>;
+  update<Result>(change: (draft: ConfigDraft) => Result, by?: Caller, origin?: symbol): Promise<Result>;
   /** Checks the file now, without waiting for the watcher. */
   reload(): Promise<void>;
   /** The reason while the file cannot be read; it is not written then. Contains no value of the file. */
@@ -81,8 +82,11 @@ export interface Config {
   modelVariables(): ModelVariables;
   /** Calls the listener a single time for all changes within 200 ms. Returns the unsubscribe function. */
   onChanged(listener: (change: ConfigChange) => void): () => void;
-  /** Calls the listener with the domains of each change immediately. Returns the unsubscribe function. */
-  onSeen(listener: (fields: string[], by: Caller | undefined) => void): () => void;
+  /**
+   * Calls the listener immediately with each change, also with one of the file by another process. Returns the
+   * unsubscribe function.
+   */
+  onSeen(listener: (change: SeenChange) => void): () => void;
   /**
    * Calls the listener with the present warnings, if any, and after each change of the list. Returns the unsubscribe
    * function.
@@ -135,7 +139,7 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
   const path = join(home, CONFIG_FILE);
   const memory = tables && memoryLayer(tables);
   const changedListeners = new Set<(change: ConfigChange) => void>();
-  const seenListeners = new Set<(fields: string[], by: Caller | undefined) => void>();
+  const seenListeners = new Set<(change: SeenChange) => void>();
   const warningListeners = new Set<(warnings: ConfigWarning[]) => void>();
 
   let state: FileState = { ...stateOf(''), rulesKnown: false };
@@ -211,13 +215,13 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
   tellWarnings();
   const window = createChangeWindow(
     clock,
-    effective,
+    () => ({ effective: effective(), stored: state.stored }),
     (changedFields, by) => {
       const config = publicView();
       for (const listener of changedListeners) listener({ changedFields, config, ...(by ? { by } : {}) });
     },
-    (fields, by) => {
-      for (const listener of seenListeners) listener(fields, by);
+    (change) => {
+      for (const listener of seenListeners) listener(change);
     },
   );
 
@@ -235,14 +239,14 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
   );
 
   /** Writes the document that `change` returns; must run in the queue. */
-  const write = (change: (before: FileState) => TomlTable, by: Caller | undefined): Promise<void> =>
-    lock.hold((writer) => writeAlone(change, writer, by));
+  const write = (change: (before: FileState) => TomlTable, author: Author): Promise<void> =>
+    lock.hold((writer) => writeAlone(change, writer, author));
 
   /** Writes the file; must run under the lock. */
   async function writeAlone(
     change: (before: FileState) => TomlTable,
     writer: ConfigWriter,
-    by: Caller | undefined,
+    author: Author,
   ): Promise<void> {
     // Another server may have replaced the file within the resolution of its timestamps.
     read = undefined;
@@ -271,7 +275,7 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
       });
     } finally {
       tellWarnings();
-      window.look(by);
+      window.look(author);
     }
   }
 
@@ -286,7 +290,7 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
     modelVariables: () => layers().model,
     async patch(body, by) {
       try {
-        await queue.run(() => write(({ document }) => patchDocument(document, body, { env: env(), memory }), by));
+        await queue.run(() => write(({ document }) => patchDocument(document, body, { env: env(), memory }), { by }));
       } catch (error) {
         if (error instanceof ServiceError && error.name === 'persistence.failure')
           throw new ServiceError('validation.failed', error.message, { cause: error });
@@ -294,16 +298,19 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
       }
       return publicView();
     },
-    update: (change, by) =>
+    update: (change, by, origin) =>
       queue.run(async () => {
         let outcome: { result: ReturnType<typeof change> } | undefined;
-        await write(({ document: before, stored }) => {
-          const document = toTable(before);
-          outcome = { result: change({ stored, document }) };
-          removeEmpty(document, before);
-          assertValid(document, before);
-          return document;
-        }, by);
+        await write(
+          ({ document: before, stored }) => {
+            const document = toTable(before);
+            outcome = { result: change({ stored, document }) };
+            removeEmpty(document, before);
+            assertValid(document, before);
+            return document;
+          },
+          { by, origin },
+        );
         // `write` has called the function above or thrown.
         if (!outcome) throw new Error('the change did not run');
         return outcome.result;

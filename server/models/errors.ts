@@ -1,5 +1,6 @@
 /** Classification of failed model requests by status, code and text, independent of the SDKs' error classes. */
 import { STATUS_CODES } from 'node:http';
+import { AccessTokenError } from '#server/account/tokens.ts';
 import { asRecord, tryParseJson } from '#server/text/json.ts';
 import type { ExchangeResult } from '#server/net/fetch.ts';
 import { ModelError, type ModelErrorDetails } from './types.ts';
@@ -42,6 +43,7 @@ interface Failure {
  */
 export function toModelError(error: unknown, exchange: ExchangeResult, native: boolean): ModelError {
   if (error instanceof ModelError) return error;
+  if (exchange.unauthorized instanceof AccessTokenError) return loginError(exchange.unauthorized);
   if (exchange.failure) {
     const { status, body } = exchange.failure;
     return build({ ...describe(tryParseJson(body) ?? body), status }, exchange, native, error);
@@ -72,6 +74,17 @@ export function streamError(payload: unknown, exchange: ExchangeResult, native: 
 /** The stream closed without its end mark. */
 export function brokenStream(exchange: ExchangeResult): ModelError {
   return connectionError('the stream ended before the answer was complete', exchange);
+}
+
+/** No access token could be obtained for the request. A login whose host cannot be reached is tried again. */
+function loginError(error: AccessTokenError): ModelError {
+  const details: Pick<ModelErrorDetails, 'code' | 'retry'> =
+    error.reason === 'missing'
+      ? { code: 'auth.token_missing', retry: false }
+      : error.reason === 'refused'
+        ? { code: 'auth.login_required', retry: false }
+        : { code: 'provider.connection_error', retry: error.transient };
+  return new ModelError(error.message, { ...details, name: error.name }, { cause: error });
 }
 
 /** A response without visible text and without calls. */

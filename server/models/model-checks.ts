@@ -1,8 +1,8 @@
 /** Validation of model names and efforts in client requests, before any change. */
+import type { Account } from '#server/account/account.ts';
 import type { Config } from '#server/config/config.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
-import type { Identity } from './providers/identity.ts';
-import type { Providers } from './providers/providers.ts';
+import type { Identity } from '#server/account/identity.ts';
 import { checkReady, findModel, resolveModel } from './resolve.ts';
 import { subagentPool } from './subagent-pool.ts';
 import { assertEffort } from './thinking.ts';
@@ -23,15 +23,15 @@ export interface ModelChecks {
 /** Creates the checks; each call reads the current configuration. */
 export function createModelChecks(deps: {
   config: Config;
-  providers: Pick<Providers, 'hasToken'>;
+  account: Pick<Account, 'readiness'>;
   env: () => NodeJS.ProcessEnv;
   identity: Identity;
 }): ModelChecks {
-  const { config, providers, env, identity } = deps;
+  const { config, account, env, identity } = deps;
   return {
     async assertReady(alias) {
       await config.reload();
-      const problem = await checkReady(alias, config.effective(), providers.hasToken);
+      const problem = await checkReady(alias, config.effective(), account.readiness);
       if (problem) throw problem;
     },
     assertConfigured(alias) {

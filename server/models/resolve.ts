@@ -1,4 +1,6 @@
 /** Resolves an alias to the data that a request needs, and checks whether it can work at all. */
+import { readPinnedAddresses } from '#server/account/cloud-settings.ts';
+import { MANAGED_PROVIDER } from '#server/account/credential-slots.ts';
 import type { EffectiveConfig } from '#server/config/effective.ts';
 import { own } from '#server/config/effective.ts';
 import { envText } from '#server/env.ts';
@@ -7,9 +9,9 @@ import type { ModelRecord, OAuthRef } from '#schema/rest/model.ts';
 import type { ProviderRecord } from '#schema/config/provider-record.ts';
 import { modelCapabilities } from './capabilities.ts';
 import { inferClaude } from './claude.ts';
-import type { Identity } from './providers/identity.ts';
-import { headerLines, mergeHeaders } from './providers/identity.ts';
-import type { ResolvedModel, WireType } from './types.ts';
+import type { Identity } from '#server/account/identity.ts';
+import { headerLines, mergeHeaders } from '#server/account/identity.ts';
+import type { Credential, ResolvedModel, WireType } from './types.ts';
 import { tableText, WIRE_TYPES, wireTypeOf } from './providers/wire-types.ts';
 
 type Env = NodeJS.ProcessEnv;
@@ -85,16 +87,14 @@ export function assertResolvable(config: EffectiveConfig, alias: string): void {
   place(config, alias);
 }
 
-type Credential = { key: string } | { oauth: OAuthRef } | undefined;
-
 /** Precedence: model key, model login, provider key or its `env` table, provider login. Ignores `process.env`. */
-function storedCredential({ record, provider, type }: Placed): Credential {
+function storedCredential({ record, provider, type }: Placed): Credential | undefined {
   const modelKey = record.apiKey?.trim();
   if (modelKey) return { key: modelKey };
-  if (record.oauth) return { oauth: record.oauth };
+  if (record.oauth) return { login: record.oauth };
   const providerKey = provider?.apiKey?.trim() || tableText(provider?.env, WIRE_TYPES[type].keyVariable);
   if (providerKey) return { key: providerKey };
-  return provider?.oauth && { oauth: provider.oauth };
+  return provider?.oauth && { login: provider.oauth };
 }
 
 /** Returns the base URL of a provider; undefined if the type derives it. */
@@ -106,6 +106,11 @@ export function providerBaseUrl(provider: ProviderRecord | undefined, type: Wire
     envText(env, baseUrlVariable) ??
     defaultBaseUrl
   );
+}
+
+/** The address that the environment pins for the managed login: its tokens are not those of the stored address. */
+function managedBaseUrl({ providerId, provider }: Placed, env: Env): string | undefined {
+  return providerId === MANAGED_PROVIDER && provider?.oauth ? readPinnedAddresses(env).baseUrl : undefined;
 }
 
 export interface ResolveInputs {
@@ -120,11 +125,9 @@ export function resolveModel(alias: string, { config, env, identity }: ResolveIn
   const { wireName, contextTokens, providerId, provider, type } = placed;
   const protocol = placed.record.protocol ?? WIRE_TYPES[type].protocol;
   const record = inferClaude(placed.record, wireName, protocol, type);
-  const credential = storedCredential(placed);
-  // With a login, a key from the environment is never used as fallback.
-  const apiKey =
-    credential && 'oauth' in credential ? undefined : (credential?.key ?? envText(env, WIRE_TYPES[type].keyVariable));
-  const address = record.baseUrl?.trim() || providerBaseUrl(provider, type, env);
+  const fromEnvironment = envText(env, WIRE_TYPES[type].keyVariable);
+  const credential = storedCredential(placed) ?? (fromEnvironment === undefined ? undefined : { key: fromEnvironment });
+  const address = record.baseUrl?.trim() || (managedBaseUrl(placed, env) ?? providerBaseUrl(provider, type, env));
   const baseUrl = protocol === 'anthropic' ? address?.replace(/\/v1\/*$/, '') : address;
   const native = type === 'native';
   const variable = (name: string) => tableText(provider?.env, name) ?? envText(env, name);
@@ -136,7 +139,7 @@ export function resolveModel(alias: string, { config, env, identity }: ResolveIn
     protocol,
     ...(type === 'vertexai' && { vertex: vertexPlace(variable, baseUrl) }),
     ...(baseUrl !== undefined && { baseUrl }),
-    ...(apiKey !== undefined && { apiKey }),
+    ...(credential && { credential }),
     headers: native
       ? mergeHeaders(headerLines(env.SERVICE_CODE_CUSTOM_HEADERS), identity.headers(), provider?.customHeaders)
       : mergeHeaders(
@@ -173,12 +176,12 @@ const notResolved = (message: string, details?: Record<string, unknown>) =>
 
 /**
  * Returns the reason why no prompt to this alias (or to the default model) can succeed, undefined when it is ready.
- * `hasToken` reads whether a login's slot holds an access token.
+ * `readiness` obtains the token of a login.
  */
 export async function checkReady(
   alias: string | undefined,
   config: EffectiveConfig,
-  hasToken: (ref: OAuthRef) => Promise<boolean>,
+  readiness: (ref: OAuthRef) => Promise<'ready' | 'missing' | 'refused'>,
 ): Promise<ServiceError | undefined> {
   const id = alias?.trim() || config.defaultModel?.trim() || undefined;
   const record = id === undefined ? undefined : findModel(config, id);
@@ -203,8 +206,14 @@ export async function checkReady(
     throw error;
   }
   const credential = storedCredential(placed);
-  if (credential && ('key' in credential || (await hasToken(credential.oauth)))) return undefined;
+  const state = !credential ? 'missing' : 'key' in credential ? 'ready' : await readiness(credential.login);
+  if (state === 'ready') return undefined;
   const { providerId } = placed;
+  if (state === 'refused') {
+    return new ServiceError('auth.token_unauthorized', `the login of provider ${providerId} has ended; log in again`, {
+      details: { provider_id: providerId },
+    });
+  }
   return new ServiceError('auth.token_missing', `provider ${providerId} has no credential; set an API key or log in`, {
     details: { provider_id: providerId },
   });

@@ -2,6 +2,7 @@
 import type { Timeouts } from '#server/net/dispatcher.ts';
 import { createTransport } from '#server/net/fetch.ts';
 import { emptyResponse } from './errors.ts';
+import { createModelTransport, type ModelLogins } from './model-transport.ts';
 import { createAnthropic } from './protocols/anthropic.ts';
 import { createGoogle } from './protocols/google-genai.ts';
 import { createNative } from './protocols/native.ts';
@@ -24,15 +25,22 @@ export interface ModelClient {
   close(): Promise<void>;
 }
 
-/** @param options.timeouts connect, first-byte and idle time-outs; tests shorten them. */
-export function createModelClient(options: { timeouts?: Timeouts } = {}): ModelClient {
-  const transport = createTransport(options.timeouts);
+export interface ModelClientOptions {
+  /** Obtains the access tokens of models with a login. */
+  logins: ModelLogins;
+  /** Connect, first-byte and idle time-outs; tests shorten them. */
+  timeouts?: Timeouts;
+}
+
+export function createModelClient({ logins, timeouts }: ModelClientOptions): ModelClient {
+  const transport = createTransport(timeouts);
+  const authorized = createModelTransport(transport, logins);
   const protocols: Record<ProtocolName, Protocol> = {
-    native: createNative(transport),
-    openai: createOpenAI(transport),
-    openai_responses: createOpenAIResponses(transport),
-    anthropic: createAnthropic(transport),
-    'google-genai': createGoogle(transport),
+    native: createNative(authorized),
+    openai: createOpenAI(authorized),
+    openai_responses: createOpenAIResponses(authorized),
+    anthropic: createAnthropic(authorized),
+    'google-genai': createGoogle(authorized),
   };
 
   return {

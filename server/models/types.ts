@@ -3,11 +3,15 @@
  * `Protocol`; vendors' formats are confined to that folder.
  */
 import type { ContextMessage, Part, TokenUsage, ToolCall, ToolSchema } from '#schema/engine.ts';
+import type { OAuthRef } from '#schema/rest/model.ts';
 
 export type WireType = 'native' | 'openai' | 'openai_responses' | 'anthropic' | 'google-genai' | 'vertexai';
 export type ProtocolName = 'native' | 'openai' | 'openai_responses' | 'anthropic' | 'google-genai';
 
-/** A model alias with everything a request needs, credentials included. Never logged, never sent to a client. */
+/** A key, or the login whose access token is obtained for each request. */
+export type Credential = { key: string } | { login: OAuthRef };
+
+/** A model alias with everything a request needs, its credential included. Never logged, never sent to a client. */
 export interface ResolvedModel {
   alias: string;
   /** Name at the provider. */
@@ -19,7 +23,8 @@ export interface ResolvedModel {
   /** Google only: use Vertex. */
   vertex?: { project?: string; location?: string };
   baseUrl?: string;
-  apiKey?: string;
+  /** Undefined: requests are sent without one. */
+  credential?: Credential;
   /** Merged headers, sent in addition to those of the protocol. */
   headers: Record<string, string>;
   /** Declared and inferred ones, lower-cased. */
@@ -120,12 +125,14 @@ export type ModelErrorCode =
   | 'provider.auth_error'
   | 'provider.connection_error'
   | 'provider.overloaded'
-  | 'context.overflow';
+  | 'context.overflow'
+  | 'auth.login_required'
+  | 'auth.token_missing';
 
 /** A failed request, as `errors.ts` classifies it. */
 export interface ModelErrorDetails {
   code: ModelErrorCode;
-  /** `APIConnectionError`, `APIEmptyResponseError` or `APIStatusError`: not the SDKs' names, which are just `Error`. */
+  /** `APIConnectionError`, `APIEmptyResponseError`, `APIStatusError` or `AccessTokenError`: not the SDKs' names, which are just `Error`. */
   name: string;
   /** Whether the step is retried; independent of the payload's `retryable`, which follows from the code only. */
   retry: boolean;

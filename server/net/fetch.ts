@@ -34,7 +34,20 @@ export interface ExchangeResult {
   failure?: { status: number; body: string };
   /** undici's error if no response arrived. */
   unreachable?: unknown;
+  /** The error if the request could not be authorized, so that it was not sent. */
+  unauthorized?: unknown;
 }
+
+/**
+ * The header that authorizes a request: its value, or a function that sends the request with a value; it may send it
+ * again with another one when the reply is a refusal.
+ */
+export type RequestAuth =
+  | { name: string; value: string }
+  | {
+      name: string;
+      authorize(send: (value: string) => Promise<Answer>, signal: AbortSignal | undefined): Promise<Answer>;
+    };
 
 export interface Exchange {
   /** `fetch` for SDKs. */
@@ -47,8 +60,8 @@ export interface Exchange {
 export interface Transport {
   /** Loads the modules ahead of the first request. */
   load(): Promise<unknown>;
-  /** A `fetch` for one request; `auth` is the header with the key, undefined for a server without one. */
-  exchange(headers: Record<string, string>, auth?: { name: string; value: string }): Exchange;
+  /** A `fetch` for one request; `auth` is undefined for a server without a key. */
+  exchange(headers: Record<string, string>, auth?: RequestAuth): Exchange;
   /** Aborts running requests and closes the sockets. */
   close(): Promise<void>;
 }
@@ -76,11 +89,26 @@ export function createTransport(timeouts: Timeouts = DEFAULT_TIMEOUTS): Transpor
     exchange(headers, auth) {
       const result: ExchangeResult = {};
 
+      async function authorized(
+        attempt: (value: string | undefined) => Promise<Answer>,
+        signal: AbortSignal | undefined,
+      ): Promise<Answer> {
+        if (!auth || 'value' in auth) return attempt(auth?.value);
+        return auth.authorize(attempt, signal);
+      }
+
       async function exchanged(url: string, request: SentRequest): Promise<Answer> {
         const { undici, dispatcher } = await open();
         const sendTo = (target: string, again: SentRequest) => send(undici, dispatcher, target, again);
-        const answer = await followRedirects(url, request, sendTo).catch((error: unknown) => {
-          result.unreachable = error;
+        const attempt = (value: string | undefined) => {
+          const headers = auth && value !== undefined ? { ...request.headers, [auth.name]: value } : request.headers;
+          return followRedirects(url, { ...request, headers }, sendTo).catch((error: unknown) => {
+            result.unreachable = error;
+            throw error;
+          });
+        };
+        const answer = await authorized(attempt, request.signal).catch((error: unknown) => {
+          if (result.unreachable === undefined) result.unauthorized = error;
           throw error;
         });
         result.headers = answer.headers;
@@ -100,7 +128,7 @@ export function createTransport(timeouts: Timeouts = DEFAULT_TIMEOUTS): Transpor
         async fetch(input, init) {
           const answer = await exchanged(input instanceof Request ? input.url : String(input), {
             method: init?.method ?? 'GET',
-            headers: ownHeaders(new Headers(init?.headers), headers, auth),
+            headers: ownHeaders(new Headers(init?.headers), headers),
             body: repeatable(init?.body),
             signal: init?.signal ?? undefined,
           });
@@ -111,7 +139,7 @@ export function createTransport(timeouts: Timeouts = DEFAULT_TIMEOUTS): Transpor
         async post(url, json, signal) {
           const answer = await exchanged(url, {
             method: 'POST',
-            headers: ownHeaders(JSON_HEADERS, headers, auth),
+            headers: ownHeaders(JSON_HEADERS, headers),
             body: json,
             signal,
           });
@@ -166,11 +194,10 @@ function destination(response: Answer, url: string): string {
   return URL.canParse(location, url) ? ` to ${new URL(location, url).origin}` : '';
 }
 
-/** Configured headers override the SDK's, except `Accept` and `Content-Type`; the key's header overrides both. */
+/** Configured headers override the SDK's, except `Accept` and `Content-Type`. */
 function ownHeaders(
   theirs: Pick<Headers, 'get'> | ReadonlyMap<string, string>,
   ours: Record<string, string>,
-  auth: { name: string; value: string } | undefined,
 ): Record<string, string> {
   const sent: Record<string, string> = {};
   for (const name of PROTOCOL_HEADERS) {
@@ -181,7 +208,6 @@ function ownHeaders(
     const key = name.toLowerCase();
     if (key !== 'accept' && key !== 'content-type') sent[key] = value;
   }
-  if (auth) sent[auth.name] = auth.value;
   return sent;
 }
 

@@ -41,7 +41,7 @@ export interface InstalledVersion {
 export interface MarketplaceDeps {
   /** The configured location; it is not the default catalog. */
   configured: string | undefined;
-  /** The location of the default catalog; undefined if this build has none. */
+  /** The location of the default catalog; undefined while the region has none. */
   defaultLocation: string | undefined;
   /** In the order of their registration. */
   capabilities: readonly CapabilityRow[];

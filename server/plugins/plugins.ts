@@ -92,14 +92,14 @@ export interface PluginsDeps {
   files: FolderFiles;
   /** The registered capabilities, for the default catalog. */
   capabilityRows?(): readonly CapabilityRow[];
-  /** Location of the default catalog; this build has none. */
-  defaultCatalog?(): string | undefined;
+  /** Location of the default catalog; undefined while the region has none. */
+  defaultCatalog?(): Promise<string | undefined>;
 }
 
 /** Creates the service; the disk is read by `ready`. */
 export function createPlugins(deps: PluginsDeps): Plugins {
   const { home, lock, files, fetch, times, env, clock, log, publish } = deps;
-  const { capabilityRows = () => [], defaultCatalog = () => undefined } = deps;
+  const { capabilityRows = () => [], defaultCatalog = async () => undefined } = deps;
   const checksums = createChecksums(deps.documents);
   const stopping = new AbortController();
   const requests = { fetch, signal: stopping.signal };
@@ -241,7 +241,7 @@ export function createPlugins(deps: PluginsDeps): Plugins {
       const { readMarketplace } = await loadMarketplace();
       return readMarketplace({
         configured: env().SERVICE_CODE_PLUGIN_MARKETPLACE_URL?.trim() || undefined,
-        defaultLocation: defaultCatalog(),
+        defaultLocation: await defaultCatalog(),
         capabilities: capabilityRows(),
         installed: new Map(
           plugins.map(({ id, enabled, manifest }) => [id, { enabled, version: manifest?.version }] as const),

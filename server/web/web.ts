@@ -3,18 +3,16 @@
  * machine, which reaches only public addresses.
  */
 import { abortable } from '#server/async/abortable.ts';
-import type { Clock } from '#server/clock.ts';
-import type { Fetch } from '#server/net/http-client.ts';
+import type { WebServices } from '#server/account/managed-services.ts';
 import type { Network } from '#server/net/network.ts';
 import type { Logger } from '#server/logging/log.ts';
-import type { ServiceEntry } from '#schema/config/config.ts';
 import { createSemaphore } from '#server/async/semaphore.ts';
 import { decodeBeginning, encodingOf, refuseBinary } from './body.ts';
 import { extractText } from './extraction.ts';
 import { WebFailure } from './failure.ts';
 import { fetchFromHere } from './local-fetch.ts';
 import { searchResults, type SearchResult } from './search-results.ts';
-import { askService, isWebService, type WebService } from './service-request.ts';
+import { askService, isWebService, type ServiceDeps, type WebService } from './service-request.ts';
 import { within } from './within.ts';
 
 /** Time limit of a fetch from this machine: name lookup, connections, redirects and the whole body. */
@@ -48,15 +46,11 @@ export interface Web {
   fetchPage(url: URL, call: WebCall): Promise<Page>;
 }
 
-export interface WebDeps {
-  /** The services of the present configuration. */
-  services: () => { search?: ServiceEntry; fetch?: ServiceEntry };
-  /** Sends the requests to services. */
-  fetch: Fetch;
+export interface WebDeps extends ServiceDeps {
+  /** The services of the present configuration and login. */
+  services: () => WebServices;
   /** The addresses that fetches from this machine may reach. */
   network: Network;
-  userAgent: () => string;
-  clock: Clock;
   log: Logger;
 }
 

@@ -26,7 +26,7 @@ export function resolvedModel(
     providerType: type,
     protocol,
     baseUrl: server.baseUrl(type),
-    apiKey: server.key,
+    credential: { key: server.key },
     headers: { 'User-Agent': 'service-code/0', 'X-Custom': 'yes' },
     capabilities: new Set(['thinking', 'tool_use', 'image_in']),
     maxContextTokens: 262_144,

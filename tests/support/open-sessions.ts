@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { noLogins } from '#support/no-logins.ts';
 import { createAgentDefaults } from '#server/agent/binding/defaults.ts';
 import type { AgentDefaults, Feature } from '#server/agent/contract/feature.ts';
 import { createAgentServices } from '#server/agent/services.ts';
@@ -14,7 +15,7 @@ import { createConfigWriter } from '#server/config/config-writer.ts';
 import type { EventSink } from '#server/events/frame.ts';
 import { createImages } from '#server/images/images.ts';
 import { createLogger } from '#server/logging/log.ts';
-import { createIdentity } from '#server/models/providers/identity.ts';
+import { createIdentity } from '#server/account/identity.ts';
 import { createModelClient } from '#server/models/stream.ts';
 import { createVideoUploads } from '#server/models/video-uploads.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
@@ -66,7 +67,7 @@ export async function openSessions(options: OpenSessionsOptions): Promise<Opened
   const lock = createChangeLock({ path: join(home, 'config.toml.lock'), holder, writer: createConfigWriter(home) });
   const config = await createConfig({ home, env, log, clock, lock });
   const defaults = createAgentDefaults(config);
-  const client = createModelClient();
+  const client = createModelClient({ logins: noLogins });
   const videos = createVideoUploads({ client, documents });
   const services = createAgentServices({
     additionalDirs: async () => [],

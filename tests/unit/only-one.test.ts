@@ -118,7 +118,7 @@ describe('files protected by a change lock', () => {
     ).toEqual([
       'server/mcp/auth/credential-changes.ts',
       // Whole values under separate keys, which no change reads first.
-      'server/models/providers/identity.ts',
+      'server/account/identity.ts',
       'server/models/video-uploads.ts',
       'server/plugins/checksums.ts',
       'server/uploads/uploads.ts',

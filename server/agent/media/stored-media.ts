@@ -5,7 +5,13 @@
 import { sniffImage } from '#server/files/media-types.ts';
 import { storedMediaId } from '#server/journal/stored-media.ts';
 import type { Logger } from '#server/logging/log.ts';
-import { ModelError, PROVIDER_FILE_SCHEME, type ProtocolName, type ResolvedModel } from '#server/models/types.ts';
+import {
+  ModelError,
+  PROVIDER_FILE_SCHEME,
+  type ModelErrorCode,
+  type ProtocolName,
+  type ResolvedModel,
+} from '#server/models/types.ts';
 import { uploadsVideo, VIDEO_MAX_BYTES, type VideoUploads } from '#server/models/video-uploads.ts';
 import { openSessionMedia, type OpenMedia } from '#server/uploads/session-media.ts';
 import type { ContextMessage, Part } from '#schema/engine.ts';
@@ -17,6 +23,13 @@ const CACHED_IMAGE_BYTES = 8 * 1024 * 1024;
 const CACHE_BYTES = 64 * 1024 * 1024;
 
 /** Protocols that accept the bytes of a video. */
+/** The provider refuses the credential, so the request of the turn would fail too. */
+const DENIALS: ReadonlySet<ModelErrorCode> = new Set<ModelErrorCode>([
+  'provider.auth_error',
+  'auth.login_required',
+  'auth.token_missing',
+]);
+
 const INLINE_VIDEO: ReadonlySet<ProtocolName> = new Set<ProtocolName>(['google-genai']);
 
 export interface StoredMediaReader {
@@ -100,7 +113,7 @@ export function createStoredMediaReader({ videos, log }: { videos: VideoUploads;
       return { type: 'video_url', videoUrl: await videos.addressOf(model, video, signal) };
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof ModelError && error.details.code === 'provider.auth_error') throw error;
+      if (error instanceof ModelError && DENIALS.has(error.details.code)) throw error;
       log.warn('a video could not be given to the provider; the model is told its path', { err: error });
       return undefined;
     }

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '#server/clock.ts';
 import type { Logger } from '#server/logging/log.ts';
+import { createRenewals, type Renewal } from '#server/storage/renewals.ts';
 import { causeText } from './causes.ts';
 import type { ChangeCredential, CredentialWriter } from './credential-changes.ts';
 import { KINDS, type CredentialReader, type Stored, type Tokens } from './credentials.ts';
@@ -78,7 +79,10 @@ function renewalAt(tokens: Tokens): number | undefined {
 
 export function createGrants({ store, change, resourceOf, fetch, network, clock, log }: GrantsDeps): Grants {
   const listeners = new Set<(change: GrantChange) => void>();
-  const renewals = new Map<string, { outcome: Promise<Tokens | undefined>; cancel: AbortController }>();
+  const renewals = createRenewals<Tokens, CredentialWriter, Tokens | undefined>({
+    read: (id) => store.read(id, 'tokens'),
+    change,
+  });
   const timers = new Map<string, () => void>();
   /** The access tokens that the server has refused, by grant id. */
   const refused = new Map<string, string>();
@@ -156,14 +160,12 @@ export function createGrants({ store, change, resourceOf, fetch, network, clock,
 
   /** Runs under the lock. Undefined when the grant cannot be renewed. Throws if that cannot be decided. */
   async function renewAlone(
-    writer: CredentialWriter,
     id: string,
-    seen: Tokens | undefined,
-    cancelled: AbortSignal,
+    seen: Tokens,
+    { stored: tokens, writer, cancelled }: Renewal<Tokens, CredentialWriter>,
   ): Promise<Tokens | undefined> {
-    const tokens = await store.read(id, 'tokens');
     // Another process of the home has renewed it.
-    if (tokens && seen && tokens.access_token !== seen.access_token && !isOver(tokens)) {
+    if (tokens && tokens.access_token !== seen.access_token && !isOver(tokens)) {
       arm(id, tokens);
       return tokens;
     }
@@ -195,19 +197,11 @@ export function createGrants({ store, change, resourceOf, fetch, network, clock,
     tell({ id, kind: 'removed' });
   }
 
-  /** Coalesces concurrent calls: those made during a renewal share its outcome. */
-  function renew(id: string): Promise<Tokens | undefined> {
-    const running = renewals.get(id);
-    if (running) return running.outcome;
-    const cancel = new AbortController();
-    const work = async () => {
-      const seen = await store.read(id, 'tokens');
-      if (seen?.refresh_token === undefined) return undefined;
-      return change(id, (writer) => renewAlone(writer, id, seen, cancel.signal));
-    };
-    const outcome = work().finally(() => renewals.delete(id));
-    renewals.set(id, { outcome, cancel });
-    return outcome;
+  /** Undefined for a grant without a refresh token, and for one that is over. */
+  async function renew(id: string): Promise<Tokens | undefined> {
+    const seen = await store.read(id, 'tokens');
+    if (seen?.refresh_token === undefined) return undefined;
+    return renewals.run(id, (renewal) => renewAlone(id, seen, renewal));
   }
 
   async function current(id: string): Promise<Tokens | undefined> {
@@ -276,7 +270,7 @@ export function createGrants({ store, change, resourceOf, fetch, network, clock,
 
     async remove(id) {
       // The renewal holds the lock during its request, which may take longer than a person waits.
-      renewals.get(id)?.cancel.abort();
+      renewals.cancel(id);
       await change(id, async (writer) => {
         timers.get(id)?.();
         timers.delete(id);

@@ -3,7 +3,8 @@ import type { MessageCreateParamsStreaming } from '@anthropic-ai/sdk/resources/b
 import type { MessageCreateParamsStreaming as PlainParams } from '@anthropic-ai/sdk/resources/messages/messages';
 import type { ContextMessage, Part, TokenUsage } from '#schema/engine.ts';
 import { sanitizeCallIds } from '../call-ids.ts';
-import { NO_SDK_TIMEOUT_MS, type Exchange, type Transport } from '#server/net/fetch.ts';
+import { NO_SDK_TIMEOUT_MS, type Exchange } from '#server/net/fetch.ts';
+import type { ModelTransport } from '../model-transport.ts';
 import type { FinishReason, ModelRequest, ModelResponse, Protocol, StreamPart } from '../types.ts';
 import { claudeMaxTokens, claudeProfile, isClaude } from './claude-names.ts';
 import { createCollector } from './collect.ts';
@@ -26,7 +27,7 @@ interface WireMessage {
   content: Block[];
 }
 
-export function createAnthropic(transport: Transport): Protocol {
+export function createAnthropic(transport: ModelTransport): Protocol {
   return {
     name: 'anthropic',
     body,
@@ -44,7 +45,7 @@ async function read(
   const { model, signal } = request;
   const { default: Anthropic } = await import('@anthropic-ai/sdk');
   const client = new Anthropic({
-    apiKey: model.apiKey || NO_KEY,
+    apiKey: NO_KEY,
     authToken: null,
     baseURL: model.baseUrl ?? 'https://api.anthropic.com',
     fetch,

@@ -1,9 +1,9 @@
 /** Responses of `native` and `openai`: a stream of chat-completion chunks. */
 import { z } from 'zod';
 import { asRecord, parseJson } from '#server/text/json.ts';
-import type { Transport } from '#server/net/fetch.ts';
 import type { TokenUsage } from '#schema/engine.ts';
 import { streamError } from '../errors.ts';
+import type { ModelTransport } from '../model-transport.ts';
 import type { FinishReason, ModelRequest, ModelResponse, StreamPart } from '../types.ts';
 import type { ChatBody } from './chat.ts';
 import { createCollector } from './collect.ts';
@@ -52,7 +52,7 @@ const chunkSchema = z.object({
 
 /** Sends `body` and reads the response. */
 export function streamChat(
-  transport: Transport,
+  transport: ModelTransport,
   request: ModelRequest,
   body: ChatBody,
   onPart: (part: StreamPart) => void,

@@ -6,7 +6,8 @@ import type {
 } from '@google/genai';
 import type { ContextMessage, Part, TokenUsage } from '#schema/engine.ts';
 import { sanitizeCallIds } from '../call-ids.ts';
-import type { Exchange, Transport } from '#server/net/fetch.ts';
+import type { Exchange } from '#server/net/fetch.ts';
+import type { ModelTransport } from '../model-transport.ts';
 import {
   ModelError,
   type FinishReason,
@@ -45,7 +46,7 @@ interface Content {
   parts: WirePart[];
 }
 
-export function createGoogle(transport: Transport): Protocol {
+export function createGoogle(transport: ModelTransport): Protocol {
   return {
     name: 'google-genai',
     body,
@@ -62,7 +63,7 @@ async function read(
 ): Promise<ModelResponse | undefined> {
   const { model, signal } = request;
   const vertexai = model.providerType === 'vertexai';
-  if (vertexai && !model.apiKey) {
+  if (vertexai && !model.credential) {
     throw new ModelError('Vertex needs an API key; application-default credentials are not supported', {
       code: 'provider.auth_error',
       name: 'APIStatusError',
@@ -72,7 +73,7 @@ async function read(
   const { GoogleGenAI } = await import('@google/genai');
   const client = new GoogleGenAI({
     vertexai,
-    apiKey: model.apiKey || NO_KEY,
+    apiKey: NO_KEY,
     httpOptions: { fetch, ...googleBaseUrl(model.baseUrl, vertexai) },
   });
   const { config, ...params } = body(request);

@@ -1,20 +1,19 @@
 /** Upload of videos to the native provider, whose requests refer to them by id. */
 import { z } from 'zod';
 import { parseJson } from '#server/text/json.ts';
-import type { Transport } from '#server/net/fetch.ts';
 import { toModelError } from '../errors.ts';
+import type { ModelTransport } from '../model-transport.ts';
 import type { VideoUpload } from '../types.ts';
 
 const answerSchema = z.object({ id: z.string().min(1) });
 
 /** Returns the provider's id of the video. Throws `ModelError`, or the signal's reason on abort. */
 export async function uploadNativeVideo(
-  transport: Transport,
+  transport: ModelTransport,
   { model, type, data, signal }: VideoUpload,
 ): Promise<string> {
-  const { apiKey, baseUrl = '' } = model;
-  const auth = apiKey ? { name: 'authorization', value: `Bearer ${apiKey}` } : undefined;
-  const exchange = transport.exchange(model.headers, auth);
+  const { baseUrl = '' } = model;
+  const exchange = transport.exchange(model, 'authorization');
   try {
     signal.throwIfAborted();
     const form = new FormData();

@@ -1,5 +1,5 @@
 /** Chat completions with the native provider's extensions. */
-import type { Transport } from '#server/net/fetch.ts';
+import type { ModelTransport } from '../model-transport.ts';
 import { memoizeByObject } from '#server/memo/by-object.ts';
 import type { ToolSchema } from '#schema/engine.ts';
 import { normalizeToolSchema } from '../tool-schema.ts';
@@ -8,7 +8,7 @@ import { uploadNativeVideo } from './native-files.ts';
 import { chatMessages, chatTools, responseFormat, type ChatBody, type ChatDialect } from './chat.ts';
 import { streamChat } from './chat-stream.ts';
 
-export function createNative(transport: Transport): Protocol {
+export function createNative(transport: ModelTransport): Protocol {
   return {
     name: 'native',
     body,

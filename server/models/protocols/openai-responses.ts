@@ -7,7 +7,8 @@ import type {
 import type { ContextMessage, Part, TokenUsage } from '#schema/engine.ts';
 import { sanitizeCallIds } from '../call-ids.ts';
 import { streamError } from '../errors.ts';
-import type { Exchange, Transport } from '#server/net/fetch.ts';
+import type { Exchange } from '#server/net/fetch.ts';
+import type { ModelTransport } from '../model-transport.ts';
 import type { FinishReason, ModelRequest, ModelResponse, Protocol, StreamPart } from '../types.ts';
 import { createCollector, type Collector } from './collect.ts';
 import { parseDataUrl } from '#server/files/data-url.ts';
@@ -19,7 +20,7 @@ import { runStream } from './run.ts';
 const FORMAT = 'openai_responses';
 type Item = Record<string, unknown>;
 
-export function createOpenAIResponses(transport: Transport): Protocol {
+export function createOpenAIResponses(transport: ModelTransport): Protocol {
   return {
     name: 'openai_responses',
     body,

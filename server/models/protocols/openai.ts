@@ -1,7 +1,7 @@
 /** OpenAI chat completions, also for compatible servers. */
 import type { ContextMessage, ToolSchema } from '#schema/engine.ts';
 import { tryParseJson } from '#server/text/json.ts';
-import type { Transport } from '#server/net/fetch.ts';
+import type { ModelTransport } from '../model-transport.ts';
 import { memoizeByObject } from '#server/memo/by-object.ts';
 import type { ModelRequest, Protocol } from '../types.ts';
 import { chatMessages, chatTools, responseFormat, type ChatBody } from './chat.ts';
@@ -12,7 +12,7 @@ const MAX_OUTPUT_TOKENS = 131_072;
 const NEW_CAP_NAME = /(?:^|\/)(?:o\d|gpt-(?:[5-9]|\d{2,})|codex)/i;
 const REASONING_KEYS = ['reasoning_content', 'reasoning_details', 'reasoning'];
 
-export function createOpenAI(transport: Transport): Protocol {
+export function createOpenAI(transport: ModelTransport): Protocol {
   return {
     name: 'openai',
     body,

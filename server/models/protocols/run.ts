@@ -1,5 +1,6 @@
 import { brokenStream, toModelError } from '../errors.ts';
-import type { Exchange, Transport } from '#server/net/fetch.ts';
+import type { Exchange } from '#server/net/fetch.ts';
+import type { ModelTransport } from '../model-transport.ts';
 import type { ModelRequest, ModelResponse } from '../types.ts';
 
 export const OPENAI_BASE_URL = 'https://api.openai.com/v1';
@@ -12,15 +13,13 @@ export const NO_KEY = 'none';
  * never arrived. SDK streams close without an error in that case and on abort, so both are checked here.
  */
 export async function runStream(
-  transport: Transport,
+  transport: ModelTransport,
   request: ModelRequest,
-  authHeader: 'authorization' | 'x-goog-api-key',
+  keyHeader: 'authorization' | 'x-goog-api-key',
   read: (exchange: Exchange) => Promise<ModelResponse | undefined>,
 ): Promise<ModelResponse> {
   const { model, signal } = request;
-  const key = model.apiKey;
-  const value = authHeader === 'authorization' ? `Bearer ${key}` : key;
-  const exchange = transport.exchange(model.headers, key && value ? { name: authHeader, value } : undefined);
+  const exchange = transport.exchange(model, keyHeader);
   try {
     signal.throwIfAborted();
     const response = await read(exchange);

@@ -3,23 +3,16 @@ import { isTomlTable, subTable, tableOf, toTable } from '#server/config/document
 import type { TomlTable, TomlValue } from '#server/config/document.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { CreateProvider, ReplaceProvider } from '#schema/rest/provider.ts';
-
-type Records = [id: string, record: TomlValue][];
-
-const textMember = (table: TomlValue | undefined, ...names: string[]): string | undefined => {
-  if (table === undefined || !isTomlTable(table)) return undefined;
-  return names.map((name) => table[name]).find((value) => typeof value === 'string');
-};
-
-const ownerOf = (record: TomlValue) => textMember(record, 'provider_id', 'provider');
-const wireNameOf = (record: TomlValue) => textMember(record, 'name', 'model');
-
-const recordsOf = (document: TomlTable, section: string): Records => Object.entries(subTable(document, section) ?? {});
-
-function setRecords(document: TomlTable, section: string, records: Records): void {
-  if (records.length > 0) document[section] = tableOf(records);
-  else delete document[section];
-}
+import {
+  assertFree,
+  ownerOf,
+  recordsOf,
+  replaceModels,
+  setRecords,
+  textMember,
+  wireNameOf,
+  type Records,
+} from './provider-tables.ts';
 
 const providerNotFound = (id: string) => new ServiceError('provider.not_found', `provider ${id} does not exist`);
 const providerExists = (id: string) => new ServiceError('provider.already_exists', `provider ${id} already exists`);
@@ -43,15 +36,6 @@ function editable(document: TomlTable, id: string): TomlTable {
 }
 
 const exists = (document: TomlTable, id: string) => subTable(document, 'providers')?.[id] !== undefined;
-
-/** Throws `validation.failed` when another provider owns one of the aliases. */
-function assertFree(document: TomlTable, aliases: string[], owners: string[]): void {
-  const taken = recordsOf(document, 'models')
-    .filter(([alias, record]) => aliases.includes(alias) && !owners.includes(ownerOf(record) ?? ''))
-    .map(([alias]) => alias);
-  if (taken.length === 0) return;
-  throw new ServiceError('validation.failed', `model alias key already owned by another provider: ${taken.join(', ')}`);
-}
 
 type ModelForm = CreateProvider['models'][number];
 
@@ -152,35 +136,4 @@ export function deleteProvider(document: TomlTable, id: string): void {
     recordsOf(document, 'models').filter(([, record]) => !owned(record)),
     new Map(),
   );
-}
-
-/** Writes the alias table and updates the pool for subagents: renamed aliases are mapped, removed ones are dropped. */
-function replaceModels(document: TomlTable, models: Records, moved: ReadonlyMap<string, string>): void {
-  const before = recordsOf(document, 'models').map(([alias]) => alias);
-  setRecords(document, 'models', models);
-  const pool = subTable(document, 'secondary_model');
-  if (!pool) return;
-  const now = new Set(models.map(([alias]) => alias));
-  const follow = (alias: string): string | undefined => {
-    const target = moved.get(alias) ?? alias;
-    // Aliases that never existed are left unchanged.
-    return now.has(target) || !before.includes(alias) ? target : undefined;
-  };
-  for (const member of ['default_model', 'model']) {
-    const alias = textMember(pool, member);
-    if (alias === undefined) continue;
-    const target = follow(alias);
-    if (target === undefined) {
-      delete document.secondary_model;
-      return;
-    }
-    pool[member] = target;
-  }
-  const hints = subTable(pool, 'models');
-  if (!hints) return;
-  const kept = Object.entries(hints).flatMap(([alias, hint]): Records => {
-    const target = follow(alias);
-    return target === undefined ? [] : [[target, hint]];
-  });
-  setRecords(pool, 'models', kept);
 }

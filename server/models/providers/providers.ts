@@ -1,13 +1,14 @@
 /** Providers, the model list and the login summary. */
+import type { Account } from '#server/account/account.ts';
+import { MANAGED_PROVIDER } from '#server/account/credential-slots.ts';
 import { subTable } from '#server/config/document.ts';
 import type { Caller } from '#schema/rest/caller.ts';
 import type { Config } from '#server/config/config.ts';
 import { own } from '#server/config/effective.ts';
 import type { EffectiveConfig } from '#server/config/effective.ts';
 import { ENV_MODEL, ENV_PROVIDER } from '#server/config/environment-model.ts';
-import type { Documents } from '#server/storage/documents.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
-import type { ModelItem, OAuthRef } from '#schema/rest/model.ts';
+import type { ModelItem } from '#schema/rest/model.ts';
 import type {
   AuthSummary,
   CreateProvider,
@@ -16,7 +17,6 @@ import type {
   ReplaceProvider,
 } from '#schema/rest/provider.ts';
 import type { ProviderRecord } from '#schema/config/provider-record.ts';
-import { MANAGED_PROVIDER, readSlot, runtimeSlot } from './credential-slots.ts';
 import { modelItem, modelItems } from '../model-items.ts';
 import { assertResolvable, providerBaseUrl, providerIdOf } from '../resolve.ts';
 import { createProvider, deleteProvider, replaceProvider } from './provider-edits.ts';
@@ -46,23 +46,15 @@ export interface Providers {
   setDefault(alias: string, by?: Caller): Promise<{ default_model: string; model: ModelItem }>;
   /** Never fails, never touches the network. */
   auth(): Promise<AuthSummary>;
-  /** Whether the slot of a login holds an access token. */
-  hasToken(ref: OAuthRef): Promise<boolean>;
 }
 
 export interface ProvidersDeps {
-  documents: Documents;
+  account: Pick<Account, 'hasToken' | 'status'>;
   config: Config;
   env: () => NodeJS.ProcessEnv;
 }
 
-export function createProviders({ documents, config, env }: ProvidersDeps): Providers {
-  const slotOf = (ref: OAuthRef): string => {
-    const managed = config.stored().providers?.[MANAGED_PROVIDER];
-    return managed?.oauth === ref ? runtimeSlot(managed, env()) : ref.key;
-  };
-  const hasToken = async (ref: OAuthRef) => (await readSlot(documents, slotOf(ref))).state === 'valid';
-
+export function createProviders({ account, config, env }: ProvidersDeps): Providers {
   async function item(id: string, record: ProviderRecord, effective: EffectiveConfig): Promise<ProviderItem> {
     const type = wireTypeOf(record.type);
     const baseUrl =
@@ -70,7 +62,7 @@ export function createProviders({ documents, config, env }: ProvidersDeps): Prov
     const defaultModel = record.defaultModel?.trim() || globalDefault(id, effective);
     const inTable = type && tableText(record.env, WIRE_TYPES[type].keyVariable);
     const hasKey = Boolean(record.apiKey?.trim() || inTable);
-    const connected = hasKey || (record.oauth !== undefined && (await hasToken(record.oauth)));
+    const connected = hasKey || (record.oauth !== undefined && (await account.hasToken(record.oauth)));
     return {
       id,
       type: record.type ?? 'openai',
@@ -90,7 +82,6 @@ export function createProviders({ documents, config, env }: ProvidersDeps): Prov
   }
 
   return {
-    hasToken,
     async list() {
       const effective = config.effective();
       return Promise.all(Object.entries(effective.providers).map(([id, record]) => item(id, record, effective)));
@@ -124,13 +115,11 @@ export function createProviders({ documents, config, env }: ProvidersDeps): Prov
       }, by),
     async auth() {
       const effective = config.effective();
-      const managed = config.stored().providers?.[MANAGED_PROVIDER];
+      const status = await account.status();
       return {
         models_ready: modelsReady(effective),
         providers_count: Object.keys(effective.providers).length,
-        managed_provider: managed
-          ? { name: MANAGED_PROVIDER, status: await loginStatus(documents, runtimeSlot(managed, env())) }
-          : null,
+        managed_provider: status === undefined ? null : { name: MANAGED_PROVIDER, status },
       };
     },
   };
@@ -152,14 +141,4 @@ function modelsReady(effective: EffectiveConfig): boolean {
   if (!record) return false;
   const provider = providerIdOf(record, effective);
   return provider === undefined ? Boolean(record.baseUrl?.trim()) : own(effective.providers, provider) !== undefined;
-}
-
-type LoginStatus = NonNullable<AuthSummary['managed_provider']>['status'];
-
-async function loginStatus(documents: Documents, key: string): Promise<LoginStatus> {
-  const slot = await readSlot(documents, key);
-  if (slot.state === 'missing') return 'unauthenticated';
-  if (slot.state === 'revoked') return 'revoked';
-  const past = slot.expiresAt !== 0 && slot.expiresAt * 1000 <= Date.now();
-  return past && !slot.refreshable ? 'expired' : 'authenticated';
 }

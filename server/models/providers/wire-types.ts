@@ -1,7 +1,7 @@
 /** Protocol, variables and default address of each wire type of a provider. */
 import { envText } from '#server/env.ts';
 import { wireTypeSchema } from '#schema/config/provider-record.ts';
-import { DEFAULT_BASE_URL } from './regions.ts';
+import { DEFAULT_BASE_URL } from '#server/account/regions.ts';
 import type { ProtocolName, WireType } from '../types.ts';
 
 interface WireSettings {

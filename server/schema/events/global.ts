@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { capabilityInstallSchema } from '../rest/capability.ts';
 import { callerSchema } from '../rest/caller.ts';
 import { configSchema } from '../config/config.ts';
+import { refreshReportSchema } from '../rest/refresh.ts';
 import { workspaceSchema } from '../rest/workspace.ts';
 
 /** The durable ones: numbered, stored and replayed. */
@@ -21,6 +22,8 @@ export const globalEvents = {
   'event.config.warning': z.object({
     warnings: z.array(z.object({ domain: z.string().optional(), message: z.string() })),
   }),
+  /** A refresh changed models, or a refresh or import replaced a retired default model. */
+  'event.model_catalog.changed': refreshReportSchema,
   /** Plugins were installed, enabled, disabled, removed or reloaded, also by another server of the home. */
   'event.plugin.changed': z.object({}),
 };

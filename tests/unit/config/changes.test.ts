@@ -1,6 +1,6 @@
 /** The client to which a change of the configuration is attributed. */
 import { beforeEach, expect, it } from 'vitest';
-import { CHANGE_WINDOW_MS, createChangeWindow, type ChangeWindow } from '#server/config/changes.ts';
+import { CHANGE_WINDOW_MS, createChangeWindow, type ChangeWindow, type SeenChange } from '#server/config/changes.ts';
 import type { EffectiveConfig } from '#server/config/effective.ts';
 import { manualClock, type ManualClock } from '#support/manual-clock.ts';
 
@@ -11,22 +11,24 @@ let clock: ManualClock;
 let current: Record<string, unknown>;
 let window: ChangeWindow;
 let events: unknown[];
+let seen: SeenChange[];
 
 beforeEach(() => {
   clock = manualClock();
   current = {};
   events = [];
+  seen = [];
   window = createChangeWindow(
     clock,
-    () => current as EffectiveConfig,
+    () => ({ effective: current as EffectiveConfig, stored: current }),
     (fields, by) => void events.push({ fields, by }),
-    () => undefined,
+    (change) => void seen.push(change),
   );
 });
 
 function change(more: Record<string, unknown>, by?: typeof curl | typeof page) {
   current = { ...current, ...more };
-  window.look(by);
+  window.look({ by });
 }
 
 it('changes of one client in a window are one event', () => {
@@ -68,4 +70,22 @@ it('a change that the same client reverts is no event', () => {
   change({ hooks: undefined }, curl);
   clock.advance(CHANGE_WINDOW_MS);
   expect(events).toEqual([]);
+});
+
+it('each change is published immediately with the file before and after it, and with its origin', () => {
+  const origin = Symbol('writer');
+  current = { defaultModel: 'a' };
+  window.look({ by: page, origin });
+  current = { defaultModel: 'b' };
+  window.look();
+  expect(seen).toEqual([
+    { fields: ['defaultModel'], by: page, origin, before: {}, after: { defaultModel: 'a' } },
+    {
+      fields: ['defaultModel'],
+      by: undefined,
+      origin: undefined,
+      before: { defaultModel: 'a' },
+      after: { defaultModel: 'b' },
+    },
+  ]);
 });

@@ -1,5 +1,6 @@
 /** The demo model over HTTP, through the native protocol, as a session uses it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { noLogins } from '#support/no-logins.ts';
 import { summaryMessage, summaryRequest } from '#server/features/compaction/texts.ts';
 import { startDemoModel, type DemoModel } from '#server/models/demo/server.ts';
 import { createModelClient, type ModelClient } from '#server/models/stream.ts';
@@ -18,7 +19,7 @@ let demo: DemoModel;
 let client: ModelClient;
 beforeAll(async () => {
   demo = await startDemoModel();
-  client = createModelClient();
+  client = createModelClient({ logins: noLogins });
 });
 afterAll(async () => {
   await client.close();
@@ -33,7 +34,7 @@ function ask(messages: ContextMessage[], more: Partial<ModelRequest> = {}): Mode
     providerType: 'native',
     protocol: 'native',
     baseUrl: demo.url,
-    apiKey: demo.key,
+    credential: { key: demo.key },
     headers: {},
     capabilities: new Set(['thinking', 'tool_use']),
     maxContextTokens: 131_072,

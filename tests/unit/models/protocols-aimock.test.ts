@@ -1,6 +1,7 @@
 /** The protocols against an independent implementation of the wires, without the mistakes of our test server. */
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { noLogins } from '#support/no-logins.ts';
 import { createModelClient, type ModelClient } from '#server/models/stream.ts';
 import { modelRequest, readTool, resolvedModel, user } from '#support/model-requests.ts';
 
@@ -11,7 +12,7 @@ beforeAll(async () => {
   mock.onMessage('hello', { content: 'Hi there!', reasoning: 'Thinking hard.' });
   mock.onMessage('call', { toolCalls: [{ name: 'Read', arguments: '{"path":"a.txt"}' }] });
   await mock.start();
-  client = createModelClient();
+  client = createModelClient({ logins: noLogins });
 });
 afterAll(async () => {
   await client.close();

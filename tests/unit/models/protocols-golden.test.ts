@@ -3,6 +3,7 @@
  * difference.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { noLogins } from '#support/no-logins.ts';
 import type { ContextMessage, ToolSchema } from '#schema/engine.ts';
 import { createModelClient, type ModelClient } from '#server/models/stream.ts';
 import type { ModelRequest, ResolvedModel, WireType } from '#server/models/types.ts';
@@ -21,7 +22,7 @@ let server: ModelServer;
 let client: ModelClient;
 beforeEach(async () => {
   server = await startModelServer();
-  client = createModelClient();
+  client = createModelClient({ logins: noLogins });
 });
 afterEach(async () => {
   await client.close();

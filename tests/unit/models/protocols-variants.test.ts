@@ -1,5 +1,6 @@
 /** Special cases of single wires: members of compatible servers, signatures at unusual positions. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { noLogins } from '#support/no-logins.ts';
 import { createModelClient, type ModelClient } from '#server/models/stream.ts';
 import type { ContextMessage } from '#schema/engine.ts';
 import type { ModelResponse, WireType } from '#server/models/types.ts';
@@ -10,7 +11,7 @@ let server: ModelServer;
 let client: ModelClient;
 beforeEach(async () => {
   server = await startModelServer();
-  client = createModelClient();
+  client = createModelClient({ logins: noLogins });
 });
 afterEach(async () => {
   await client.close();

@@ -2,6 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { noLogins } from '#support/no-logins.ts';
 import { MAX_JSON_LEVELS } from '#server/text/json.ts';
 import { createModelClient, type ModelClient } from '#server/models/stream.ts';
 import { ModelError, type ModelRequest, type ModelResponse, type StreamPart } from '#server/models/types.ts';
@@ -14,7 +15,7 @@ let server: ModelServer;
 let client: ModelClient;
 beforeEach(async () => {
   server = await startModelServer();
-  client = createModelClient({ timeouts: { connectMs: 500, firstByteMs: 500, idleMs: 500 } });
+  client = createModelClient({ logins: noLogins, timeouts: { connectMs: 500, firstByteMs: 500, idleMs: 500 } });
 });
 afterEach(async () => {
   await client.close();

@@ -8,9 +8,8 @@ import { createConfigWriter } from '#server/config/config-writer.ts';
 import type { Config } from '#server/config/config.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { completionBudget } from '#server/models/budget.ts';
-import { runtimeSlot, slotKey } from '#server/models/providers/credential-slots.ts';
-import { createIdentity } from '#server/models/providers/identity.ts';
-import { createProviders } from '#server/models/providers/providers.ts';
+import { createAccount } from '#server/account/account.ts';
+import { createIdentity } from '#server/account/identity.ts';
 import { checkReady, resolveModel } from '#server/models/resolve.ts';
 import { createChangeLock } from '#server/storage/change-lock.ts';
 import { createDocuments } from '#server/storage/documents.ts';
@@ -39,11 +38,21 @@ async function open(text: string, env: NodeJS.ProcessEnv = {}) {
   opened.push(config);
   const documents = createDocuments({ home });
   const identity = await createIdentity({ documents, log });
-  const providers = createProviders({ documents, config, env: () => env });
+  const account = createAccount({
+    home,
+    documents,
+    holder: leaseHolder(),
+    config,
+    env: () => env,
+    identity,
+    fetch: () => Promise.reject(new Error('no network')),
+    clock: systemClock,
+    log,
+  });
   const resolve = (alias: string) => resolveModel(alias, { config: config.effective(), env, identity });
   return {
     resolve,
-    checkReady: (alias: string | undefined) => checkReady(alias, config.effective(), providers.hasToken),
+    checkReady: (alias: string | undefined) => checkReady(alias, config.effective(), account.readiness),
     effort: (wanted: string | undefined) => resolveEffort(resolve('m'), wanted, config.effective().thinking),
   };
 }
@@ -57,21 +66,21 @@ describe('resolving an alias', () => {
     const env: NodeJS.ProcessEnv = { OPENAI_API_KEY: 'process', OPENAI_BASE_URL: 'http://process' };
     const table = '[providers.p.env]\nOPENAI_API_KEY = "table"\nOPENAI_BASE_URL = "http://table"';
     expect((await open(provider('openai') + model('x'), env)).resolve('m')).toMatchObject({
-      apiKey: 'process',
+      credential: { key: 'process' },
       baseUrl: 'http://process',
     });
     expect((await open(provider('openai', table) + model('x'), env)).resolve('m')).toMatchObject({
-      apiKey: 'table',
+      credential: { key: 'table' },
       baseUrl: 'http://table',
     });
     const own = `api_key = "own"\nbase_url = "http://own"\n${table}`;
     expect((await open(provider('openai', own) + model('x'), env)).resolve('m')).toMatchObject({
-      apiKey: 'own',
+      credential: { key: 'own' },
       baseUrl: 'http://own',
     });
     const models = model('x', 'api_key = "mine"\nbase_url = "http://mine"');
     expect((await open(provider('openai', own) + models, env)).resolve('m')).toMatchObject({
-      apiKey: 'mine',
+      credential: { key: 'mine' },
       baseUrl: 'http://mine',
     });
     expect((await open(provider('openai') + model('x'))).resolve('m')).toMatchObject({
@@ -233,7 +242,7 @@ it('a login is ready when its slot contains a token', async () => {
   await mkdir(join(home, 'credentials'));
   const slot = join(home, 'credentials', 'k.json');
   await writeFile(slot, JSON.stringify({ access_token: '' }));
-  expect(await models.checkReady('m')).toMatchObject({ code: 40111 });
+  expect(await models.checkReady('m')).toMatchObject({ code: 40112 });
   await writeFile(slot, JSON.stringify({ access_token: 't' }));
   expect(await models.checkReady('m')).toBeUndefined();
 });
@@ -315,17 +324,4 @@ it('completion budget', async () => {
   expect(completionBudget({ ...native, protocol: 'google-genai' }, 400, {})).toBe(1000);
   expect(completionBudget({ ...native, maxContextTokens: 0 }, 0, { reserved: 70 })).toBe(70);
   expect(completionBudget({ ...native, maxContextTokens: 0 }, 0, {})).toBe(32_000);
-});
-
-it('credential slots follow the addresses', () => {
-  expect(slotKey('https://auth.cn.example.com/', 'https://api.cn.example.com/managed/v1')).toBe('oauth/service-code');
-  const other = slotKey('https://auth.example.com', 'https://api.example.com/managed/v1');
-  expect(other).toMatch(/^oauth\/service-code-env-[0-9a-f]{16}$/);
-  const record = {
-    baseUrl: 'https://api.example.com/managed/v1',
-    oauth: { storage: 'file' as const, key: 'stale', oauthHost: 'https://auth.example.com' },
-  };
-  expect(runtimeSlot(record, {})).toBe(other);
-  expect(runtimeSlot(record, { SERVICE_CODE_CLOUD_URL: 'http://c/' })).toBe(slotKey('http://c', 'http://c/managed/v1'));
-  expect(runtimeSlot({}, {})).toBe('oauth/service-code');
 });

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { noLogins } from '#support/no-logins.ts';
 import { createTransport } from '#server/net/fetch.ts';
 import { createModelClient } from '#server/models/stream.ts';
 import { modelRequest, resolvedModel } from '#support/model-requests.ts';
@@ -124,7 +125,7 @@ describe('transport', () => {
     expect(proxied.join()).toContain('model.invalid');
     proxied.length = 0;
     server.enqueue({ text: 'direct' });
-    const client = createModelClient();
+    const client = createModelClient({ logins: noLogins });
     await client.streamModel(modelRequest(resolvedModel(server, 'native')), () => {});
     expect(proxied).toEqual([]);
     await client.close();
@@ -153,10 +154,10 @@ describe('transport', () => {
     vi.stubEnv('ANTHROPIC_CUSTOM_HEADERS', 'X-Env: env-key');
     vi.stubEnv('GOOGLE_API_KEY', 'env-key');
     vi.stubEnv('GOOGLE_GENAI_USE_VERTEXAI', 'true');
-    const client = createModelClient();
+    const client = createModelClient({ logins: noLogins });
     for (const type of ['native', 'openai_responses', 'anthropic', 'google-genai'] as const) {
       server.enqueue({ text: 'ok' });
-      const model = resolvedModel(server, type, { apiKey: undefined, headers: { 'X-Own': 'kept' } });
+      const model = resolvedModel(server, type, { credential: undefined, headers: { 'X-Own': 'kept' } });
       await client.streamModel(modelRequest(model), () => {});
     }
     const sent = JSON.stringify(server.requests.map(({ headers, path }) => ({ headers, path })));

@@ -4,6 +4,7 @@ import { createServer, type Socket } from 'node:net';
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { noLogins } from '#support/no-logins.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { createHttpClient, type HttpClient } from '#server/net/http-client.ts';
 import type { Network } from '#server/net/network.ts';
@@ -42,7 +43,9 @@ const webWith = (deps: Partial<WebDeps>) =>
     services: () => ({}),
     fetch: client.fetch,
     network: testNetwork,
+    logins: noLogins,
     userAgent: () => 'service-code/0',
+    identityHeaders: () => ({}),
     clock,
     log: createLogger('silent'),
     ...deps,

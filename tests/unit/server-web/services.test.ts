@@ -1,5 +1,6 @@
 /** The configured services, first source of pages and only one of searches: requests and handling of replies. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { noLogins } from '#support/no-logins.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { createHttpClient, type HttpClient } from '#server/net/http-client.ts';
 import { webUrl } from '#server/web/address.ts';
@@ -32,7 +33,9 @@ const webWith = (services: Services): Web =>
     services: () => services,
     fetch: client.fetch,
     network: testNetwork,
+    logins: noLogins,
     userAgent: () => 'service-code/0',
+    identityHeaders: () => ({}),
     clock,
     log: createLogger('debug', (line) => void lines.push(line)),
   });

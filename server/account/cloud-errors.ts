@@ -1,0 +1,42 @@
+/** The message of a cloud's error reply. */
+import { isRecord, tryParseJson } from '#server/text/json.ts';
+
+const MAX_CHARS = 1000;
+const MEMBERS = ['error_description', 'message', 'detail'];
+const MEMBERS_OF_ERROR = ['message', 'error_description', 'detail', 'code', 'type'];
+
+/** Returns the message for people from the body of an error reply; a sentence with the status if it has none. */
+export function cloudErrorMessage(body: string, status: number): string {
+  const found = messageOf(tryParseJson(body)) ?? `The cloud answered with HTTP status ${status}`;
+  return found.slice(0, MAX_CHARS);
+}
+
+function messageOf(value: unknown): string | undefined {
+  if (!isRecord(value)) return undefined;
+  const { error, errors } = value;
+  return (
+    firstText(value, MEMBERS) ??
+    textOf(error) ??
+    (isRecord(error) ? firstText(error, MEMBERS_OF_ERROR) : undefined) ??
+    (Array.isArray(errors) ? firstOf(errors) : undefined)
+  );
+}
+
+function firstOf(list: unknown[]): string | undefined {
+  for (const item of list) {
+    const found = textOf(item) ?? messageOf(item) ?? (isRecord(item) ? firstText(item, MEMBERS_OF_ERROR) : undefined);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function firstText(record: Record<string, unknown>, members: readonly string[]): string | undefined {
+  for (const member of members) {
+    const found = Object.hasOwn(record, member) ? textOf(record[member]) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value.trim() || undefined : undefined;
