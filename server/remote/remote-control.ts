@@ -175,10 +175,10 @@ export function createRemoteControl(deps: RemoteControlDeps): RemoteControl {
     return operations.run(async () => {
       // It was stopped at the same time.
       if (hosting !== ended) return undefined;
-      hosting = undefined;
-      lastError = failure.error;
       if (failure.unregistered) await locks.unmark().catch(warnOf('the mark of the registration was not removed'));
       await ended.lock.release().catch(warnOf('the lock of remote control was not released'));
+      hosting = undefined;
+      lastError = failure.error;
       return failure;
     });
   }
