@@ -23,6 +23,7 @@ const LAYERS = [
   ['config', 'account', 'auth', 'transcript', 'uploads'],
   [
     'models',
+    'model-catalog',
     'tools',
     'permissions',
     'builtin-tools',

@@ -46,7 +46,7 @@ export interface LoginFlowsDeps {
   config: Pick<Config, 'stored' | 'onSeen'>;
   records: Pick<LoginRecords, 'write'>;
   /** Updates the models of the managed provider. */
-  refreshManaged: () => Promise<unknown>;
+  refreshManaged: (by: Caller | undefined) => Promise<unknown>;
   clock: Clock;
   log: Logger;
 }
@@ -155,7 +155,7 @@ export function createLoginFlows(deps: LoginFlowsDeps): LoginFlows {
       if (managed) await logged('its record was not written', records.write(managed, { by, origin }));
     });
     // The refresh continues after an abort, but the flow does not wait for it.
-    if (managed) await abortable(logged('its models were not refreshed', refreshManaged()), signal);
+    if (managed) await abortable(logged('its models were not refreshed', refreshManaged(by)), signal);
     end(flow, 'authenticated');
   }
 

@@ -14,7 +14,7 @@ export interface LoginRecords {
   write(login: LoginAddresses, author: ChangeAuthor): Promise<void>;
   /**
    * Removes a provider that has a login with all records and defaults that depend on it, in one write; does nothing for
-   * other providers. `keys`: keys of the login in addition to that of the record.
+   * other providers. `key` is the login's, which differs from that of the record if the environment pins an address.
    */
-  remove(provider: string, keys: readonly string[], author: ChangeAuthor): Promise<void>;
+  remove(provider: string, key: string, author: ChangeAuthor): Promise<void>;
 }

@@ -11,26 +11,36 @@ import type { LoginFlows } from './login-flows.ts';
 import type { LoginRecords } from './login-records.ts';
 import type { StoredToken } from './token-files.ts';
 
-/** Remote control during one logout of the managed provider. */
-export interface PreparedLogout {
-  /** Called after the token file was removed: forgets all cached cloud sessions. */
-  forgetSessions(): void;
-  /** Called a single time before the reply, also after a failure: remote control may be started again. Never rejects. */
-  release(): Promise<void>;
-  /**
-   * Called after the reply was sent, unless the logout failed with the login intact: ends a tunnel of this process and
-   * its cloud session. Never rejects.
-   */
+/** A logout of the managed login, as remote control takes part in it. Either `afterReply` or `abandon` is called. */
+export interface RemoteLogout {
+  /** Forgets the cloud sessions; called after the token was removed. */
+  forgetSession(): void;
+  /** Permits other processes to start remote control again, unless this process hosts the tunnel. */
+  beforeReply(): Promise<void>;
+  /** Ends a tunnel of this process, and the cloud session. Never rejects. */
   afterReply(): Promise<void>;
+  /** The logout has failed with the login intact. */
+  abandon(): Promise<void>;
 }
 
 export interface LogoutRemoteControl {
   /**
-   * Ends remote control of this machine, unless this process hosts the tunnel, and prevents its start until `release`.
-   * Rejects if that is impossible; the logout fails then.
+   * Ends remote control of this machine and prevents its start, unless this process hosts the tunnel. Throws
+   * `internal.error`; the logout fails then.
    */
-  prepareLogout(): Promise<PreparedLogout>;
+  beginLogout(): Promise<RemoteLogout>;
 }
+
+/** Without remote control there is no tunnel that could outlive the login. */
+export const withoutRemoteControl: LogoutRemoteControl = {
+  beginLogout: () =>
+    Promise.resolve({
+      forgetSession() {},
+      beforeReply: () => Promise.resolve(),
+      afterReply: () => Promise.resolve(),
+      abandon: () => Promise.resolve(),
+    }),
+};
 
 export interface Logout {
   reply: LoggedOut;
@@ -61,13 +71,23 @@ export interface LogoutDeps {
 export function createLogout(deps: LogoutDeps): (provider: string, by?: Caller) => Promise<Logout> {
   const { account, config, flows, records, remote, log } = deps;
 
-  /** The keys under which a login of the provider may be stored: that of requests, and that of its record. */
-  async function slotsOf(provider: string): Promise<Slot[]> {
+  /** The slot of the login that requests use now; undefined for a provider without one. */
+  async function slotOf(provider: string): Promise<Slot | undefined> {
+    if (provider === MANAGED_PROVIDER) {
+      const { oauthHost, reference } = await account.loginAddresses();
+      return { key: reference.key, oauthHost };
+    }
     const reference = own(config.stored().providers, provider)?.oauth;
-    const stored = reference ? [await account.slotOf(reference)] : [];
-    if (provider !== MANAGED_PROVIDER) return stored;
-    const { oauthHost, reference: current } = await account.loginAddresses();
-    return [{ key: current.key, oauthHost }, ...stored.filter(({ key }) => key !== current.key)];
+    return reference && account.slotOf(reference);
+  }
+
+  async function removeToken({ key }: Slot): Promise<StoredToken | undefined> {
+    try {
+      return await account.tokens.remove(key);
+    } catch (error) {
+      const message = `The login could not be removed: ${errorMessage(error)}`;
+      throw new ServiceError('internal.error', message, { cause: error });
+    }
   }
 
   async function revoke({ slot, token }: Grant): Promise<void> {
@@ -79,44 +99,36 @@ export function createLogout(deps: LogoutDeps): (provider: string, by?: Caller) 
 
   return async (provider, by) => {
     const isManaged = provider === MANAGED_PROVIDER;
-    const prepared = isManaged ? await orFail('Remote control could not be ended', remote.prepareLogout()) : undefined;
-    const grants: Grant[] = [];
-    let loggedOut = false;
+    const ending = isManaged ? await remote.beginLogout() : undefined;
+    let grant: Grant | undefined;
+    let isRemoved = false;
 
     async function followUp(): Promise<void> {
-      await prepared?.afterReply();
+      await ending?.afterReply();
       // Last, because it ends the cloud sessions of the grant too.
-      if (isManaged) await Promise.all(grants.map(revoke));
+      if (isManaged && grant) await revoke(grant);
     }
 
     try {
       await flows.exclusively(provider, async () => {
-        const slots = await slotsOf(provider);
-        for (const slot of slots) {
-          const token = await orFail('The login could not be removed', account.tokens.remove(slot.key));
-          if (token) grants.push({ slot, token });
-        }
-        loggedOut = true;
-        prepared?.forgetSessions();
+        const slot = await slotOf(provider);
+        const token = slot && (await removeToken(slot));
+        if (slot && token) grant = { slot, token };
+        isRemoved = true;
+        ending?.forgetSession();
         flows.cancel(provider);
-        const keys = slots.map(({ key }) => key);
-        await records.remove(provider, keys, { by });
+        if (slot) await records.remove(provider, slot.key, { by });
       });
+      await ending?.beforeReply();
     } catch (error) {
-      // The token is gone although the configuration could not be written.
-      if (loggedOut) void followUp();
+      if (!isRemoved) await ending?.abandon();
+      else {
+        // The token was removed, but the configuration could not be written.
+        await ending?.beforeReply();
+        void followUp();
+      }
       throw error;
-    } finally {
-      await prepared?.release();
     }
     return { reply: { logged_out: true, provider }, followUp };
   };
-}
-
-async function orFail<Result>(what: string, work: Promise<Result>): Promise<Result> {
-  try {
-    return await work;
-  } catch (error) {
-    throw new ServiceError('internal.error', `${what}: ${errorMessage(error)}`, { cause: error });
-  }
 }

@@ -93,6 +93,13 @@ export function createRoster(session: SessionContext): Roster {
         }
       }
     },
+    async replaceModel(from, to) {
+      for (const id of new Set([MAIN_AGENT, ...lived, ...members.keys()])) {
+        if (readContext(log.state.context, id).config.model !== from) continue;
+        const change = ({ context }: Agent) => context.config.change({ model: to });
+        await (id === MAIN_AGENT ? change(main) : during(member(id), change));
+      }
+    },
     abortPrompt(promptId) {
       const owner = [...log.state.prompts].find(([, { used }]) => used.has(promptId))?.[0] ?? MAIN_AGENT;
       const agent = find(owner);

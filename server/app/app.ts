@@ -1,5 +1,6 @@
 /** The composition root: builds every service once, layer by layer. The only file that knows all of them. */
 import { createAccount, type Account } from '#server/account/account.ts';
+import { withoutRemoteControl } from '#server/account/logout.ts';
 import { createAgentDefaults } from '#server/agent/binding/defaults.ts';
 import type { UseSession } from '#server/agent/contract/feature.ts';
 import { createCoalescer } from '#server/async/coalesce.ts';
@@ -18,6 +19,7 @@ import type { Logger } from '#server/logging/log.ts';
 import type { McpAuth } from '#server/mcp/auth/mcp-auth.ts';
 import type { McpConfig } from '#server/mcp/config/mcp-config.ts';
 import type { McpManagement } from '#server/mcp/management/management.ts';
+import { retiredDefault } from '#server/model-catalog/retired-default.ts';
 import { createModelChecks, type ModelChecks } from '#server/models/model-checks.ts';
 import { createProviders, type Providers } from '#server/models/providers/providers.ts';
 import type { AcceptConnection } from '#server/net/connection-facts.ts';
@@ -54,14 +56,16 @@ import { createDisposers, type Disposers } from './disposers.ts';
 import { createFollowUps, type FollowUps } from './follow-ups.ts';
 import { createMeta } from './meta.ts';
 import { openHome } from './open-home.ts';
+import { openLogins, type Logins } from './open-logins.ts';
 import { openMcp } from './open-mcp.ts';
+import { openModelRefresh, type OpenedModelRefresh } from './open-model-refresh.ts';
 import { openPlugins } from './open-plugins.ts';
 import { openRemote } from './open-remote.ts';
 import { openSearch } from './open-search.ts';
 import { logOfSessions, openIndex, openProjectFolders, sessionsDir } from './open-workspaces.ts';
 import type { AppOptions, BindOptions } from './options.ts';
 
-export interface App {
+export interface App extends Logins {
   readonly serverId: string;
   readonly options: AppOptions;
   /** The options of connections to the port. */
@@ -76,6 +80,7 @@ export interface App {
   readonly config: Config;
   readonly account: Account;
   readonly providers: Providers;
+  readonly modelRefresh: OpenedModelRefresh;
   readonly models: ModelChecks;
   readonly uploads: Uploads;
   readonly workspaces: Workspaces;
@@ -197,6 +202,19 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     opened,
   );
   const providers = createProviders({ account, config, env });
+  const modelRefresh = openModelRefresh({ options, home, serverId, account, fetch, log }, opened);
+  const logins = openLogins(
+    {
+      options,
+      home,
+      account,
+      fetch,
+      refreshManaged: (by) => modelRefresh.refresh('oauth', by),
+      remote: withoutRemoteControl,
+      log,
+    },
+    opened,
+  );
   const models = createModelChecks({ config, account, env, identity });
 
   const search = openSearch(
@@ -259,6 +277,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     features: options.features,
     defaults,
     config,
+    cloud: logins.managedApi,
     services: loadServices,
     resources: [{ holds: (id) => bus.followers(id) > 0 }, watches, terminals],
     lookAtTrust(root) {
@@ -280,7 +299,9 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     log,
     clock,
   });
-  config.onSeen(({ fields, by }) => {
+  config.onSeen(({ fields, by, before, after }) => {
+    const retired = retiredDefault(before, after);
+    if (retired) void sessions.replaceModel(retired.from, retired.to);
     const guarding = fields.filter((field) => GUARDING_DOMAINS.has(field));
     if (guarding.length > 0)
       void sessions.warnOfChange({ what: `${guarding.join(', ')} of the configuration changed`, by });
@@ -349,7 +370,9 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     connections: gateway,
     config,
     account,
+    ...logins,
     providers,
+    modelRefresh,
     models,
     uploads,
     workspaces,
@@ -385,6 +408,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       sessions.startBackground();
       search.startBackground();
       uploads.startSweep();
+      modelRefresh.startSchedule();
       void plugins.ready();
       mcpAuth.start().catch((error: unknown) => log.warn('MCP grants could not be looked at', { err: error }));
       // The index takes over the rows of an earlier one.

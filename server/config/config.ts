@@ -58,6 +58,8 @@ export interface Config {
   effective(): EffectiveConfig;
   /** The file layer. Contains secrets. */
   stored(): StoredConfig;
+  /** The present state of the file, as `update` passes it; nothing of it may be changed. Contains secrets. */
+  draft(): ConfigDraft;
   /**
    * The permission rules in effect; the same array until they may have changed. Undefined if they are unknown, because
    * the file or its section has been broken since the start.
@@ -127,10 +129,11 @@ interface FileState {
   rulesKnown: boolean;
 }
 
-const stateOf = (text: string, before?: FileState): FileState => {
-  const document = parseToml(text);
-  return { text, document, ...readStored(document, before) };
-};
+const stateOf = (text: string, before?: FileState, document = parseToml(text)): FileState => ({
+  text,
+  document,
+  ...readStored(document, before),
+});
 
 const NO_RULES: readonly PermissionRuleConfig[] = [];
 
@@ -259,13 +262,13 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
     const document = change(state);
     if (isDeepStrictEqual(document, state.document)) return;
     try {
-      const { text, commentsKept } = await editToml(state.text, document);
+      const { text, commentsKept } = await editToml(state.text, document, state.document);
       if (!commentsKept) {
         await writer.backUp(state.text);
         log.warn('the configuration was written anew; the commented one is in config.toml.bak', { path });
       }
       await writer.write(text);
-      state = stateOf(text, state);
+      state = stateOf(text, state, document);
     } catch (error) {
       // The write may have failed after the file was replaced, such as while syncing its directory.
       read = undefined;
@@ -282,6 +285,7 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
   return {
     effective,
     stored: () => state.stored,
+    draft: () => ({ stored: state.stored, document: state.document }),
     permissionRules: () => (state.rulesKnown ? (state.stored.permission?.rules ?? NO_RULES) : undefined),
     publicView,
     reload,

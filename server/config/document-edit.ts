@@ -4,6 +4,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { TomlFormat } from '@decimalturn/toml-patch';
+import { createTimeSlice } from '#server/async/yield.ts';
+import { editBlocks } from './block-edit.ts';
 import { isTomlTable, parseToml, subTable, tableOf, type TomlTable, type TomlValue } from './document.ts';
 
 type Library = typeof import('@decimalturn/toml-patch');
@@ -18,11 +20,17 @@ export interface EditedText {
 }
 
 /**
- * Returns a text that parses to `after`, with as few changes of `before` as possible. Each result is parsed again and
+ * Returns a text that parses to `after`, with as few changes of `before` as possible; `start` is the parsed `before`. Each result is parsed again and
  * compared, because the patching library fails on some edits. Throws when no text parses to `after`.
  */
-export async function editToml(before: string, after: TomlTable): Promise<EditedText> {
+export async function editToml(
+  before: string,
+  after: TomlTable,
+  start: TomlTable = parseToml(before),
+): Promise<EditedText> {
   const library = await import('@decimalturn/toml-patch');
+  const edited = await patchBlocks(library, before, start, after).catch(() => undefined);
+  if (edited !== undefined && holds(edited, after)) return { text: edited, commentsKept: true };
   for (const edit of [patchSections, replaceSections]) {
     const text = attempt(() => edit(library, before, after));
     if (text !== undefined && holds(text, after)) return { text, commentsKept: true };
@@ -52,6 +60,34 @@ function holds(text: string, wanted: TomlTable): boolean {
 function format(base: TomlFormat): TomlFormat {
   base.inlineTableStart = 3;
   return base;
+}
+
+/** Patches the lines of changed tables only; undefined if the text has no such lines. */
+async function patchBlocks(
+  library: Library,
+  before: string,
+  start: TomlTable,
+  after: TomlTable,
+): Promise<string | undefined> {
+  const edit = editBlocks({
+    before,
+    start,
+    after,
+    recordTables: RECORD_TABLES,
+    renamed: (table) =>
+      alignedRenames(Object.keys(subTable(start, table) ?? {}), Object.keys(subTable(after, table) ?? {})),
+    ownSection,
+    patch: (text, value) => patchSections(library, text, value),
+    write: (table) => members(library, table),
+  });
+  if (!edit) return undefined;
+  const slice = createTimeSlice();
+  const added: string[] = [];
+  for (const { path, value } of edit.added) {
+    if (slice.due()) await slice.rest();
+    added.push(...sectionText(library, path, value));
+  }
+  return append(edit.text, added);
 }
 
 /** Renames first, so that a renamed record keeps its lines; then changed values; new sections and records last. */
@@ -143,8 +179,9 @@ function alignedRenames(before: string[], after: string[]): Map<string, string> 
   const renames = new Map<string, string>();
   const runs = (keys: string[], others: string[]) => {
     const found: string[][] = [[]];
+    const shared = new Set(others);
     for (const key of keys) {
-      if (others.includes(key)) found.push([]);
+      if (shared.has(key)) found.push([]);
       else found.at(-1)?.push(key);
     }
     return found;

@@ -21,6 +21,8 @@ const refuse = (sentence: string) => new ServiceError('validation.failed', sente
 /** Merges `overrides` into the record and drops a default effort that overridden efforts do not list any more. */
 export function effectiveRecord({ overrides, ...base }: ModelRecord): ModelRecord {
   const record: ModelRecord = { ...base, ...overrides };
+  // A malformed price in the overrides is treated as absent.
+  if (base.cost && !overrides?.cost) record.cost = base.cost;
   const { defaultEffort, maxInputSize, maxContextSize } = record;
   if (overrides?.supportEfforts && defaultEffort !== undefined && !overrides.supportEfforts.includes(defaultEffort)) {
     delete record.defaultEffort;

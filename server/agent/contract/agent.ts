@@ -77,6 +77,11 @@ export interface Roster {
   /** Sets the mode of all agents used in this process. The session must be claimed. Throws `persistence.failure`. */
   setPermission(mode: PermissionMode, by?: Caller): Promise<void>;
   /**
+   * Binds the agents used in this process that have the first model to the second, from their next turn. The session
+   * must be claimed. Throws `persistence.failure`.
+   */
+  replaceModel(from: string, to: string): Promise<void>;
+  /**
    * Aborts a prompt of the agent that has it; default: main. Throws `prompt.not_found`, `prompt.already_completed`,
    * `persistence.failure`.
    */

@@ -10,8 +10,8 @@ import { ownerOf, recordsOf, replaceModels, setRecords, textMember } from './pro
 /** Creates the access to the configuration that logins and logouts need. */
 export const createLoginRecords = (config: Pick<Config, 'update'>): LoginRecords => ({
   write: (login, { by, origin }) => config.update(({ document }) => writeLogin(document, login), by, origin),
-  remove: (provider, keys, { by, origin }) =>
-    config.update(({ document }) => removeLogin(document, provider, keys), by, origin),
+  remove: (provider, key, { by, origin }) =>
+    config.update(({ document }) => removeLogin(document, provider, key), by, origin),
 });
 
 /** Writes the managed provider's record. */
@@ -38,11 +38,11 @@ function writeLogin(document: TomlTable, { baseUrl, reference }: LoginAddresses)
  * Removes a provider with a login, its aliases, the services that use the login, and defaults that name one of them.
  * A provider without a login is left unchanged.
  */
-function removeLogin(document: TomlTable, provider: string, keys: readonly string[]): void {
+function removeLogin(document: TomlTable, provider: string, key: string): void {
   const record = subTable(subTable(document, 'providers') ?? {}, provider);
   const login = record && subTable(record, 'oauth');
   if (!login) return;
-  const ended = new Set([...keys, textMember(login, 'key')]);
+  const ended = new Set([key, textMember(login, 'key')]);
   setRecords(
     document,
     'providers',
@@ -65,7 +65,7 @@ function removeLogin(document: TomlTable, provider: string, keys: readonly strin
   const services = subTable(document, 'services');
   for (const name of ['search', 'fetch']) {
     const service = services && subTable(services, name);
-    const key = service && textMember(subTable(service, 'oauth'), 'key');
-    if (key !== undefined && ended.has(key)) delete services?.[name];
+    const used = service && textMember(subTable(service, 'oauth'), 'key');
+    if (used !== undefined && ended.has(used)) delete services?.[name];
   }
 }

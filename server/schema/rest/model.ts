@@ -11,6 +11,17 @@ export type OAuthRef = z.infer<typeof oauthRefSchema>;
 
 const atLeastOne = z.int().min(1);
 
+/** USD per million tokens. */
+const price = z.number().min(0);
+const costSchema = z.object({
+  input: price,
+  output: price,
+  cacheRead: price.optional(),
+  cacheWrite: price.optional(),
+});
+/** Prices of a model. */
+export type Cost = z.infer<typeof costSchema>;
+
 const tunable = {
   maxContextSize: atLeastOne.optional(),
   maxInputSize: atLeastOne.optional(),
@@ -22,6 +33,8 @@ const tunable = {
   supportEfforts: z.array(z.string()).optional(),
   defaultEffort: z.string().optional(),
   offEffort: z.string().optional(),
+  /** A malformed one is treated as none, so that it does not make the record invalid. */
+  cost: costSchema.optional().catch(undefined),
 };
 
 /** Loose: unknown members are stored and returned. */

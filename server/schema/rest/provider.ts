@@ -24,7 +24,7 @@ export const providerDetailSchema = providerItemSchema
   .meta({ id: 'ProviderDetail' });
 export type ProviderDetail = z.infer<typeof providerDetailSchema>;
 
-const providerId = z.string().regex(/^[\p{L}\p{N}][\p{L}\p{N}\-_ ]*$/u, {
+export const providerIdSchema = z.string().regex(/^[\p{L}\p{N}][\p{L}\p{N}\-_ ]*$/u, {
   error: 'id must start with a letter or digit and may only contain letters, digits, "-", "_" and spaces',
 });
 
@@ -67,12 +67,12 @@ function checkForm({ base_url, default_model, models }: ProviderForm, context: z
 const checkedForm = { ...afterFields };
 
 export const createProviderSchema = z
-  .object({ id: providerId, ...providerFields })
+  .object({ id: providerIdSchema, ...providerFields })
   .check(z.superRefine(checkForm, checkedForm));
 export type CreateProvider = z.infer<typeof createProviderSchema>;
 
 export const replaceProviderSchema = z
-  .object({ new_id: providerId.optional(), ...providerFields })
+  .object({ new_id: providerIdSchema.optional(), ...providerFields })
   .check(z.superRefine(checkForm, checkedForm));
 export type ReplaceProvider = z.infer<typeof replaceProviderSchema>;
 

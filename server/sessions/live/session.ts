@@ -45,12 +45,19 @@ export interface LiveSession extends ReadableSession, Pick<SessionParts, 'agents
   /** The alias of the model that the main agent is bound to; undefined before its first use. */
   boundModel(): string | undefined;
   agentView(id: string): AgentView;
+  /** Binds agents that have the first model to the second. Throws `session.busy`, `persistence.failure`. */
+  replaceModel(from: string, to: string): Promise<void>;
   disabledTools(): readonly string[];
   newPromptId(): string;
   /** `session.meta.updated` of an accepted prompt; the first one also names an untitled session. */
   promptAccepted(text: string): Draft[];
   /** Stores a custom title as sent; the lock must be held. Throws `persistence.failure`. */
   rename(title: string): void;
+  /**
+   * Stores a generated title unless the title is a custom one and `force` is not set; the lock must be held. Returns
+   * whether it was stored. Throws `persistence.failure`.
+   */
+  nameGenerated(title: string, options: { force: boolean }): boolean;
   /** Cancels running operations; returns the records of the agents' closing, for the journal's last line. */
   end(reason: UnloadReason): Promise<Draft[]>;
 }
@@ -147,6 +154,11 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
     mainView: () => mainView(log.state, services),
     boundModel: () => readContext(log.state.context, MAIN_AGENT).config.model,
     agentView: (agentId) => agentView(log.state, agentId, services),
+    async replaceModel(from, to) {
+      if (ended || ![...log.state.context.agents.values()].some(({ config }) => config.model === from)) return;
+      await log.claim();
+      await parts().agents.replaceModel(from, to);
+    },
     disabledTools: () => readContext(log.state.context, MAIN_AGENT).disabledTools,
     newPromptId: () => `msg_${newUlid()}`,
 
@@ -172,6 +184,19 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
           { titleKind: 'custom' },
         ),
       ]);
+    },
+
+    nameGenerated(title, { force }) {
+      if (!force && log.state.index.titleKind === 'custom') return false;
+      log.append([
+        event(
+          MAIN_AGENT,
+          'session.meta.updated',
+          { title, patch: { title, isCustomTitle: false } },
+          { titleKind: 'generated' },
+        ),
+      ]);
+      return true;
     },
 
     async end(reason) {

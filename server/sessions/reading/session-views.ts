@@ -9,6 +9,7 @@ import type { LogState } from '#server/journal/fold.ts';
 import { mainTurnActive, type WorkStatus } from '#server/journal/projections/activity.ts';
 import { readContext } from '#server/journal/projections/context.ts';
 import { noUsage } from '#server/journal/projections/usage.ts';
+import { costOf } from '#server/models/usage-cost.ts';
 import { LOCAL_RUNTIME } from '#server/runtime/local.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
 import type { Approval } from '#schema/rest/interaction.ts';
@@ -153,7 +154,8 @@ async function snapshotOf(source: SessionSource, { defaults, features }: ViewCon
   const { state } = source;
   const { seq, epoch } = source.position();
   const { model, contextTokens, maxContextTokens: limit } = mainView(state, defaults);
-  const usage = state.usage.get(MAIN_AGENT)?.total ?? noUsage();
+  const { total: usage = noUsage(), byModel = {} } = state.usage.get(MAIN_AGENT) ?? {};
+  const cost = costOf(byModel, defaults.config.effective());
   const { length } = state.messages.history;
   const first = Math.max(0, length - SNAPSHOT_MESSAGES);
   // All members are read synchronously, as of `seq`; only immutable texts are read later.
@@ -169,6 +171,7 @@ async function snapshotOf(source: SessionSource, { defaults, features }: ViewCon
           output_tokens: usage.output,
           cache_read_tokens: usage.inputCacheRead,
           cache_creation_tokens: usage.inputCacheCreation,
+          ...(cost === undefined ? {} : { total_cost_usd: cost }),
           context_tokens: contextTokens,
           ...(limit ? { context_limit: limit } : {}),
         },

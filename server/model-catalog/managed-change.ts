@@ -1,0 +1,122 @@
+/** Applies a list of the managed API to the configuration file. */
+import { isDeepStrictEqual } from 'node:util';
+import { MANAGED_PROVIDER } from '#server/account/credential-slots.ts';
+import type { ConfigDraft } from '#server/config/config.ts';
+import { isTomlTable, subTable, tableOf, toTable, type TomlTable, type TomlValue } from '#server/config/document.ts';
+import { assertFree, ownerOf, recordsOf, textMember, type Records } from '#server/models/providers/provider-tables.ts';
+import { writeModels, type Change } from './change.ts';
+import { MANAGED_FIELDS, mergeModels, type MergedModels } from './field-ownership.ts';
+import type { ListedModel } from './managed-listing.ts';
+
+export type ModelCounts = Pick<MergedModels, 'added' | 'removed'>;
+
+/**
+ * Replaces the models of a provider by a list, and nothing else. The result is undefined if no model differs. An empty
+ * list is ignored. Throws `validation.failed` if another provider owns one of the aliases.
+ */
+export function changeModels(
+  { document }: ConfigDraft,
+  provider: string,
+  listed: readonly ListedModel[],
+): Change<ModelCounts | undefined> {
+  const merged = mergedWith(document, provider, listed);
+  if (!merged?.differs) return { result: undefined };
+  const { added, removed, records } = merged;
+  return { result: { added, removed }, write: (target) => writeModels(target, records) };
+}
+
+function mergedWith(document: TomlTable, provider: string, listed: readonly ListedModel[]): MergedModels | undefined {
+  if (listed.length === 0) return undefined;
+  assertFree(
+    document,
+    listed.map(({ alias }) => alias),
+    [provider],
+  );
+  return mergeModels(recordsOf(document, 'models'), provider, listed, MANAGED_FIELDS);
+}
+
+/**
+ * Does the same for the provider of the managed login; a default model is chosen if there is none, and the web services
+ * of the login are entered unless the user has configured others. `isStatic`: whether a refresh never changes the
+ * models of a provider.
+ */
+export function changeManaged(
+  { document }: ConfigDraft,
+  listed: readonly ListedModel[],
+  base: string,
+  isStatic: (provider: string) => boolean,
+): Change<ModelCounts | undefined> {
+  const provider = subTable(document, 'providers')?.[MANAGED_PROVIDER];
+  const merged = mergedWith(document, MANAGED_PROVIDER, listed);
+  if (!merged || provider === undefined || !isTomlTable(provider)) return { result: undefined };
+  const { records, added, removed, differs } = merged;
+  const pointers = { ...defaultsOf(document, records, listed, isStatic), ...servicesOf(document, provider, base) };
+  const pointersDiffer = Object.entries(pointers).some(([key, value]) => !isDeepStrictEqual(document[key], value));
+  const result = differs ? { added, removed } : undefined;
+  if (!differs && !pointersDiffer) return { result };
+  return {
+    result,
+    write(target) {
+      if (differs) writeModels(target, records);
+      for (const [key, value] of Object.entries(pointers)) target[key] = value;
+    },
+  };
+}
+
+/** The default model and whether it thinks. A default that exists is retained, regardless of its provider. */
+function defaultsOf(
+  document: TomlTable,
+  records: Records,
+  listed: readonly ListedModel[],
+  isStatic: (provider: string) => boolean,
+): Record<string, TomlValue> {
+  const present = textMember(document, 'default_model')?.trim() ?? '';
+  const kept = records.find(([alias, record]) => alias === present || aliasesOf(record).includes(present))?.[1];
+  if (kept !== undefined) {
+    const follows = !isStatic(ownerOf(kept) ?? '') && capabilitiesOf(kept).includes('always_thinking');
+    return follows ? { thinking: withEnabled(document, true) } : {};
+  }
+  const [chosen] = listed;
+  if (!chosen) return {};
+  const stored = subTable(document, 'thinking')?.enabled;
+  const enabled =
+    { only: true, no: false, both: undefined }[chosen.thinkingType ?? 'both'] ?? stored ?? chosen.reasoning;
+  return {
+    default_model: chosen.alias,
+    ...(typeof enabled === 'boolean' && { thinking: withEnabled(document, enabled) }),
+  };
+}
+
+const withEnabled = (document: TomlTable, enabled: boolean): TomlTable =>
+  tableOf<TomlValue>([...Object.entries(subTable(document, 'thinking') ?? {}), ['enabled', enabled]]);
+
+const listMember = (record: TomlValue, member: string): TomlValue[] => {
+  const value = isTomlTable(record) ? record[member] : undefined;
+  return Array.isArray(value) ? value : [];
+};
+const aliasesOf = (record: TomlValue) => listMember(record, 'aliases');
+const capabilitiesOf = (record: TomlValue) => {
+  const overrides = isTomlTable(record) ? record.overrides : undefined;
+  const own = overrides !== undefined && isTomlTable(overrides) && overrides.capabilities !== undefined;
+  return listMember(own ? overrides : record, 'capabilities');
+};
+
+/** Search and fetch with the login; services that the user configured are retained. */
+function servicesOf(document: TomlTable, { oauth }: TomlTable, base: string): Record<string, TomlValue> {
+  const services = subTable(document, 'services');
+  const wanted = (name: string) => {
+    const stored = services?.[name];
+    if (stored !== undefined && !isOfLogin(stored)) return stored;
+    const before = stored !== undefined && isTomlTable(stored) ? stored : {};
+    return toTable({ ...before, base_url: `${base}/${name}`, api_key: '', oauth });
+  };
+  const search = wanted('search');
+  const fetch = wanted('fetch');
+  return { services: tableOf([...Object.entries(services ?? {}), ['search', search], ['fetch', fetch]]) };
+}
+
+/** Whether an earlier refresh entered the service: its login may have moved to other addresses since. */
+function isOfLogin(service: TomlValue): boolean {
+  const oauth = isTomlTable(service) ? service.oauth : undefined;
+  return textMember(oauth, 'key')?.startsWith('oauth/service-code') === true;
+}

@@ -1,0 +1,119 @@
+/** Applies the document of a custom registry to the configuration file: a refresh or an import. */
+import { isDeepStrictEqual } from 'node:util';
+import type { ConfigDraft } from '#server/config/config.ts';
+import { isTomlTable, tableOf, toTable, type TomlTable, type TomlValue } from '#server/config/document.ts';
+import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
+import { assertFree, recordsOf, setRecords, textMember } from '#server/models/providers/provider-tables.ts';
+import type { RetiredDefault } from '#schema/rest/refresh.ts';
+import { defaultAfter, writeModels, type Change, type ChangedProvider, type FailedProvider } from './change.ts';
+import { mergeModels, REGISTRY_FIELDS } from './field-ownership.ts';
+import type { RegistryDocument, RegistryEntry } from './registry-document.ts';
+
+/** A document and where it was read. */
+export interface FetchedRegistry {
+  url: string;
+  /** The key with which it was read. */
+  key: string;
+  document: RegistryDocument;
+}
+
+export interface RegistryOutcome {
+  /** In the order of the document; vanished providers last. */
+  changed: ChangedProvider[];
+  unchanged: string[];
+  failed: FailedProvider[];
+  retired?: RetiredDefault | undefined;
+}
+
+/** The members of a provider record that a registry determines. */
+export const sourceFields = ({ type, baseUrl }: RegistryEntry, { url, key }: FetchedRegistry): TomlTable =>
+  toTable({ type, base_url: baseUrl, api_key: key, source: { kind: 'apiJson', url, apiKey: key } });
+
+/**
+ * Refreshes the providers of a registry. `group` are those that the file has at present; with `only` no other provider
+ * is changed, added or removed.
+ */
+export function refreshRegistry(
+  { document }: ConfigDraft,
+  fetched: FetchedRegistry,
+  group: ReadonlySet<string>,
+  only?: string,
+): Change<RegistryOutcome> {
+  const outcome: RegistryOutcome = { changed: [], unchanged: [], failed: [] };
+  const providers = new Map(recordsOf(document, 'providers'));
+  const usable = new Set<string>();
+  let models = recordsOf(document, 'models');
+  let differs = false;
+
+  function refresh(entry: RegistryEntry): void {
+    const { id, name } = entry;
+    const stored = providers.get(id);
+    if (stored !== undefined && !group.has(id)) {
+      outcome.failed.push({ provider: id, reason: 'Another provider has the id of this entry of the registry' });
+      return;
+    }
+    for (const { alias } of entry.models) usable.add(alias);
+    if (entry.models.length === 0) {
+      if (stored !== undefined) outcome.unchanged.push(id);
+      return;
+    }
+    const aliases = entry.models.map(({ alias }) => alias);
+    assertFree(tableOf<TomlValue>([['models', tableOf(models)]]), aliases, [id]);
+    const record = tableOf([
+      ...Object.entries(stored !== undefined && isTomlTable(stored) ? stored : {}),
+      ...Object.entries(sourceFields(entry, fetched)),
+    ]);
+    const merged = mergeModels(models, id, entry.models, REGISTRY_FIELDS);
+    if (!isDeepStrictEqual(record, stored)) {
+      providers.set(id, record);
+      differs = true;
+    }
+    if (!merged.differs) {
+      outcome.unchanged.push(id);
+      return;
+    }
+    models = merged.records;
+    differs = true;
+    outcome.changed.push({ provider_id: id, provider_name: name, added: merged.added, removed: merged.removed });
+  }
+
+  const { entries, skipped } = fetched.document;
+  for (const entry of entries) {
+    if (only !== undefined && entry.id !== only) continue;
+    try {
+      refresh(entry);
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      outcome.failed.push({ provider: entry.id, reason: errorMessage(error) });
+    }
+  }
+  const listed = new Set(entries.map(({ id }) => id));
+  for (const id of group) {
+    if (listed.has(id) || (only !== undefined && id !== only)) continue;
+    // A faulty document must not remove a provider.
+    if (skipped.has(id)) outcome.failed.push({ provider: id, reason: 'Its entry in the registry is not valid' });
+    else if (only !== undefined)
+      outcome.failed.push({ provider: id, reason: 'The registry does not list it any more' });
+    else {
+      providers.delete(id);
+      const remaining = models.filter(([, record]) => !isOf(record, id));
+      outcome.changed.push({ provider_id: id, provider_name: id, added: 0, removed: models.length - remaining.length });
+      models = remaining;
+      differs = true;
+    }
+  }
+  if (!differs) return { result: outcome };
+  const moved = defaultAfter(document, new Set(models.map(([alias]) => alias)), (alias) => usable.has(alias));
+  outcome.retired = moved.retired;
+  return {
+    result: outcome,
+    write(target) {
+      setRecords(target, 'providers', [...providers]);
+      writeModels(target, models, moved);
+    },
+  };
+}
+
+/** An alias of the provider, under either of the members that name it. */
+export const isOf = (record: TomlValue, id: string): boolean =>
+  textMember(record, 'provider') === id || textMember(record, 'provider_id') === id;
