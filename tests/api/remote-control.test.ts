@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { browse, startRemote } from '#support/cloud/remote-server.ts';
+import { browse, startRemote, type Remote } from '#support/cloud/remote-server.ts';
 import { manualClock } from '#support/manual-clock.ts';
 import { eventually, until } from '#support/patience.ts';
 
@@ -422,6 +422,62 @@ describe('several servers of a home', () => {
     expect(first.relay.devices.get(tunnel?.deviceId ?? '')?.active).toBe(true);
     const second = await startRemote({ home: first.server.home, cloud: first, loggedIn: false });
     expect(await second.start()).toMatchObject({ data: { state: 'on' } });
+  });
+});
+
+describe('a logout', () => {
+  const prepared = async ({ server }: Remote) => (await server.app.remote()).prepareLogout();
+
+  it('needs no relay if remote control was never used, and prevents a start until its end', async () => {
+    const remote = await startRemote();
+    const other = await startRemote({ home: remote.server.home, cloud: remote, loggedIn: false });
+    await remote.relay.kill();
+    const logout = await prepared(remote);
+    expect(await other.start()).toMatchObject({ code: 40928, details: { pid: process.pid, url: '' } });
+    // A server that only ends its login is not shown as the host of a tunnel.
+    expect(await other.status()).not.toHaveProperty('conflict');
+    logout.forgetSessions();
+    await logout.release();
+    await logout.afterReply();
+    expect(await leases(remote.server.home)).toEqual([]);
+    expect(remote.relay.requests).toEqual([]);
+  });
+
+  it('deactivates the device, and fails if that is impossible', async () => {
+    const remote = await startRemote();
+    await remote.start();
+    const { deviceId } = remote.relay.tunnel();
+    await remote.stop();
+    remote.relay.answerNext('POST', `/devices/${deviceId}/deactivate`, { status: 500 });
+    await expect(prepared(remote)).rejects.toThrow('HTTP status 500');
+    expect(await leases(remote.server.home)).toEqual([]);
+    const logout = await prepared(remote);
+    expect(remote.relay.devices.get(deviceId)?.active).toBe(false);
+    logout.forgetSessions();
+    await logout.release();
+    await logout.afterReply();
+    expect(remote.relay.sessionCount()).toBe(0);
+    remote.relay.devices.clear();
+    await remote.start();
+    await remote.stop();
+    remote.relay.devices.clear();
+    await (await prepared(remote)).release();
+  });
+
+  it('ends the tunnel of this server after its reply, with the session that it had', async () => {
+    const remote = await startRemote();
+    await remote.start();
+    const [tunnel] = remote.relay.tunnels;
+    const logout = await prepared(remote);
+    logout.forgetSessions();
+    await logout.release();
+    expect(await remote.status()).toMatchObject({ state: 'on' });
+    await logout.afterReply();
+    expect((await tunnel?.closed)?.code).toSatisfy((code: number) => code === 4000 || code === 4004);
+    expect(await remote.status()).toMatchObject({ state: 'off' });
+    expect(remote.relay.devices.get(tunnel?.deviceId ?? '')?.active).toBe(false);
+    expect(remote.relay.sessionCount()).toBe(0);
+    expect(await leases(remote.server.home)).toEqual([]);
   });
 });
 
