@@ -2,22 +2,32 @@
 import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { usePage } from '#support/browser.ts';
 import { useBuiltServer } from '#support/built-server.ts';
 import { hostile } from '#support/mcp-talk.ts';
 
 const OLD = 'old\n';
-const built = useBuiltServer(async ({ home, project }) => {
-  // Without the rules these calls run without an approval.
-  const rules = ['FetchURL', 'Agent'].map((tool) => `[[permission.rules]]\ndecision = "ask"\npattern = "${tool}"\n`);
-  await appendFile(join(home, 'config.toml'), `\n${rules.join('')}`);
-  await writeFile(join(home, 'mcp.json'), JSON.stringify({ mcpServers: { free: hostile() } }));
-  // A folder whose files need consent in each workspace.
-  await mkdir(join(project, '.agents'));
-  await writeFile(join(project, '.agents', 'old'), OLD);
-});
+const built = useBuiltServer(
+  async ({ home, project }) => {
+    // Without the rules these calls run without an approval.
+    const rules = ['FetchURL', 'Agent'].map((tool) => `[[permission.rules]]\ndecision = "ask"\npattern = "${tool}"\n`);
+    await appendFile(join(home, 'config.toml'), `\n${rules.join('')}`);
+    await writeFile(join(home, 'mcp.json'), JSON.stringify({ mcpServers: { free: hostile() } }));
+    // A folder whose files need consent in each workspace.
+    await mkdir(join(project, '.agents'));
+    await writeFile(join(project, '.agents', 'old'), OLD);
+  },
+  { per: 'file' },
+);
 let page: Page;
+/** The session of the test. */
+let session: string;
+
+afterEach(async () => {
+  // Ends its MCP server, and its card in the page's list.
+  await built.ok('POST', `/sessions/${session}:archive`);
+});
 
 usePage(
   () => built.server,
@@ -33,7 +43,7 @@ interface Call {
 
 /** Opens a session whose model makes these calls, one in each step, and waits for the card of the last one. */
 async function ask(...calls: Call[]) {
-  const session = await built.newSession();
+  session = await built.newSession();
   for (const call of calls) built.base.model.enqueue({ calls: [call] });
   await page.goto(`${built.server.url}/#/s/${session}`);
   await page.getByRole('textbox', { name: 'Prompt' }).fill('go');
@@ -127,11 +137,13 @@ const planCard = () => page.getByRole('group', { name: 'Plan', exact: true });
 /** Opens a session on the page whose model presents this plan, and waits for its card. */
 async function askPlan(text: string, options: { label: string }[] = []) {
   const { model } = built.base;
-  const session = await built.newSession();
+  const earlier = model.requests.length;
+  session = await built.newSession();
   model.enqueue({ text: 'I plan.' });
   await built.ok('POST', `/sessions/${session}/profile`, { agent_config: { plan_mode: true } });
   await built.prompt(session, 'plan it');
-  const planFile = () => /only the plan file: ([^\s\\]+)/.exec(JSON.stringify(model.requests.at(-1)?.body))?.[1] ?? '';
+  const planFile = () =>
+    /only the plan file: ([^\s\\]+)/.exec(JSON.stringify(model.requests.slice(earlier).at(-1)?.body) ?? '')?.[1] ?? '';
   await expect.poll(planFile).not.toBe('');
   await writeFile(planFile(), text);
   model.enqueue({ calls: [{ name: 'ExitPlanMode', args: options.length > 0 ? { options } : {} }] });

@@ -1,11 +1,11 @@
 /** Runs the built server on a temporary home, for tests that kill and restart it. */
-import { afterEach, beforeEach, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { z } from 'zod';
 import { makeBuiltHome, type BuiltHome } from './built-home.ts';
 import { spawnServer, type SpawnedServer } from './server.ts';
 
 export interface BuiltServer {
-  /** Home of the current test; each test has a new one. */
+  /** Home of the server. */
   readonly base: BuiltHome;
   readonly server: SpawnedServer;
   /** The data of a reply that must succeed. */
@@ -18,17 +18,24 @@ export interface BuiltServer {
   restart(signal: 'SIGKILL' | 'SIGTERM', between?: () => Promise<void>): Promise<void>;
 }
 
-/** Call it once per file: starts a server for each test, after `prepare`, and stops it after the test. */
-export function useBuiltServer(prepare: (base: BuiltHome) => void | Promise<void> = () => {}): BuiltServer {
+/**
+ * Call it once per file: starts a server for each test, after `prepare`, and stops it after the test. With `per` `file`
+ * all tests of the file share one, each in sessions of its own.
+ */
+export function useBuiltServer(
+  prepare: (base: BuiltHome) => void | Promise<void> = () => {},
+  { per }: { per: 'test' | 'file' } = { per: 'test' },
+): BuiltServer {
   let base: BuiltHome;
   let server: SpawnedServer;
 
-  beforeEach(async () => {
+  const [before, after] = per === 'test' ? [beforeEach, afterEach] : [beforeAll, afterAll];
+  before(async () => {
     base = await makeBuiltHome();
     await prepare(base);
     server = await spawnServer({ home: base.home });
   });
-  afterEach(async () => {
+  after(async () => {
     await server.close();
     await base.remove();
   });
