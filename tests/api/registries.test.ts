@@ -3,14 +3,15 @@ import { expect, it } from 'vitest';
 import { cloudDuringTest } from '#support/cloud/cloud.ts';
 import { createCloudRegistry, registryEntry } from '#support/cloud/registry.ts';
 import { refreshed, refreshHome } from '#support/refresh-home.ts';
+import type { TestServerOptions } from '#support/server.ts';
 
 const tools = { tool_call: true };
 
-async function setUp(document: unknown, config = '') {
+async function setUp(document: unknown, config = '', options: TestServerOptions = {}) {
   const registry = createCloudRegistry(document);
   const cloud = await cloudDuringTest(registry.part);
   const home = await refreshHome(config);
-  const server = await home.start();
+  const server = await home.start(options);
   const url = `${cloud.url}/registry.json`;
   const load = (body: object = {}) => server.api('POST', '/providers:import_registry', { url, ...body });
   return { registry, cloud, home, server, url, load };
@@ -362,4 +363,51 @@ it('an unknown provider is not refreshed', async () => {
     code: 40412,
     msg: 'provider acme does not exist',
   });
+});
+
+it('a registry with 100,000 models is refused and changes nothing', async () => {
+  const { load, home, registry, server, url } = await setUp({ a: registryEntry('acme', { m: {} }) }, '', {
+    mayStall: 'a document of some MB is parsed',
+  });
+  await load();
+  const before = await home.stamp();
+  const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`m${at}`, {}]));
+  registry.document = { a: registryEntry('acme', many) };
+  expect(await load()).toMatchObject({
+    code: 40005,
+    msg: `custom registry at ${url} cannot be imported: it lists more than 10000 models`,
+  });
+  expect(await refreshed(server)).toMatchObject({
+    failed: [{ provider: 'acme', reason: 'it lists more than 10000 models' }],
+  });
+  expect(await home.stamp()).toBe(before);
+});
+
+it('runs are sequential: a refresh that waits for another one sees its result', async () => {
+  const { load, registry, server, cloud } = await setUp({ a: registryEntry('acme', { m: {} }) });
+  await load();
+  registry.document = { a: registryEntry('acme', { m: {}, n: {} }) };
+  const reports = await Promise.all([
+    refreshed(server),
+    refreshed(server),
+    refreshed(server, '/providers/acme:refresh'),
+  ]);
+  expect(reports.map(({ changed }) => changed.length)).toEqual([1, 0, 0]);
+  expect(cloud.requests).toHaveLength(4);
+});
+
+it('a provider that is deleted during the request is not entered again', async () => {
+  const document = { a: registryEntry('acme', { m: {} }) };
+  let deleteFirst = async () => {};
+  const cloud = await cloudDuringTest(async () => {
+    await deleteFirst();
+    return { body: document };
+  });
+  const home = await refreshHome('');
+  const server = await home.start();
+  await server.api('POST', '/providers:import_registry', { url: `${cloud.url}/` });
+  deleteFirst = async () =>
+    expect((await server.fetch('/api/v1/providers/acme', { method: 'DELETE' })).status).toBe(204);
+  expect(await refreshed(server)).toEqual({ changed: [], unchanged: ['acme'], failed: [] });
+  expect((await home.document()).providers).toBeUndefined();
 });

@@ -255,3 +255,27 @@ it('parses variables by their rules', async () => {
   expect(tokenCounting.strategy).toBe('measured+estimated');
   expect(services.fetch).toEqual({ baseUrl: 'http://f', apiKey: 'new' });
 });
+
+describe('changes for listeners', () => {
+  it('have the file before and after; only the write itself has the origin of its writer', async () => {
+    const { update, onSeen } = await open('default_model = "a"\n', { env: { SERVICE_MODEL_NAME: 'env' } });
+    const origin = Symbol('writer');
+    const seen: unknown[] = [];
+    onSeen((change) => seen.push(change));
+    await writeFile(path(), 'default_model = "a"\ntelemetry = true\n');
+    await update(
+      ({ document }) => void Object.assign(document, { default_model: 'b', auto_session_title: true }),
+      undefined,
+      origin,
+    );
+    const [edited, written] = [
+      { defaultModel: 'a', telemetry: true },
+      { defaultModel: 'b', telemetry: true, autoSessionTitle: true },
+    ];
+    expect(seen).toEqual([
+      { fields: ['telemetry'], by: undefined, origin: undefined, before: { defaultModel: 'a' }, after: edited },
+      // The default model in effect is that of the environment.
+      { fields: ['autoSessionTitle'], by: undefined, origin, before: edited, after: written },
+    ]);
+  });
+});
