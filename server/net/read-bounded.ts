@@ -8,7 +8,12 @@ const FIRST_BYTES = 16 * 1024;
 const BLOCK_BYTES = 1024 * 1024;
 
 /** The whole decoded body, in a buffer that is not shared. Throws `BodyTooLarge` and errors of the body. */
-export async function readBounded({ body }: Response, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+export async function readBounded({ body, headers }: Response, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  const tooLarge = () => new BodyTooLarge(`the answer is larger than ${maxBytes} bytes`);
+  if (Number(headers.get('content-length')) > maxBytes) {
+    await body?.cancel();
+    throw tooLarge();
+  }
   // Blocks instead of a list of chunks, which may have one byte each, or of one buffer, whose copies are garbage.
   const full: Uint8Array[] = [];
   let block = new Uint8Array(FIRST_BYTES);
@@ -17,7 +22,7 @@ export async function readBounded({ body }: Response, maxBytes: number): Promise
   // Leaving the loop cancels the body.
   for await (const piece of body ?? []) {
     size += piece.byteLength;
-    if (size > maxBytes) throw new BodyTooLarge(`the answer is larger than ${maxBytes} bytes`);
+    if (size > maxBytes) throw tooLarge();
     for (let from = 0; from < piece.byteLength;) {
       if (used === block.byteLength) {
         full.push(block);

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { BodyTooLarge, readBounded } from '#server/net/read-bounded.ts';
+import { readBounded } from '#server/net/read-bounded.ts';
 
 /** A response with these chunks; `isCancelled` reports whether its reader gave up. */
-function responseOf(chunks: Uint8Array[]) {
+function responseOf(chunks: Uint8Array[], headers: Record<string, string> = {}) {
   let cancelled = false;
   const body = new ReadableStream<Uint8Array>(
     {
@@ -15,7 +15,7 @@ function responseOf(chunks: Uint8Array[]) {
     },
     { highWaterMark: 0 },
   );
-  return { response: new Response(body), isCancelled: () => cancelled };
+  return { response: new Response(body, { headers }), isCancelled: () => cancelled };
 }
 
 const MIB = 1024 * 1024;
@@ -45,6 +45,14 @@ it('reads a response without a body', async () => {
 
 it('gives up a body that exceeds the limit, and cancels it', async () => {
   const { response, isCancelled } = responseOf([pattern(10), pattern(1), pattern(10)]);
-  await expect(readBounded(response, 10)).rejects.toThrow(BodyTooLarge);
+  await expect(readBounded(response, 10)).rejects.toThrow('the answer is larger than 10 bytes');
   expect(isCancelled()).toBe(true);
+});
+
+it('gives up a body whose declared length exceeds the limit before it reads any of it', async () => {
+  const chunks = [pattern(11)];
+  const { response, isCancelled } = responseOf(chunks, { 'content-length': '11' });
+  await expect(readBounded(response, 10)).rejects.toThrow('the answer is larger than 10 bytes');
+  expect(isCancelled()).toBe(true);
+  expect(chunks).toHaveLength(1);
 });
