@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { abortable } from '#server/async/abortable.ts';
+import { waitAtMost } from '#server/async/wait-at-most.ts';
 import type { Clock } from '#server/clock.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
@@ -26,11 +27,13 @@ const LOST_RACE_MS = 100;
 /** Time without ordinary renewals after a failed one. */
 const RETRY_AFTER_MS = 30_000;
 const READINESS_MS = 10_000;
+/** Wait of a stop for the replies to renewals. */
+const CLOSE_MS = 2000;
 
 const TRANSIENT = new Set([429, 500, 502, 503, 504]);
 
 /**
- * No access token could be obtained. `missing`: nobody is logged in. `refused`: the login has ended, because its grant
+ * No access token could be obtained. `missing`: there is no login. `refused`: the login has ended, because its grant
  * was refused. `failed`: the renewal failed, for example because the OAuth host cannot be reached.
  */
 export class AccessTokenError extends Error {
@@ -97,8 +100,8 @@ export interface AccessTokens {
    * renewal of another server leaves no file either. Throws `persistence.failure`.
    */
   remove(key: string): Promise<StoredToken | undefined>;
-  /** Aborts running renewals. */
-  close(): void;
+  /** Stops renewals; waits for replies that may be on their way, since the old refresh token is spent by then. */
+  close(): Promise<void>;
 }
 
 export interface AccessTokensDeps {
@@ -114,9 +117,12 @@ export interface AccessTokensDeps {
 /** Creates the service; nothing is read or requested before its first use. */
 export function createAccessTokens(deps: AccessTokensDeps): AccessTokens {
   const { home, documents, holder, oauth, env, clock, log } = deps;
+  const closing = new AbortController();
   const ended = new AbortController();
   /** The last failure of an ordinary renewal, by name. */
   const failures = new Map<string, { until: number; error: AccessTokenError }>();
+  /** Failures that callers of one renewal share. */
+  const logged = new WeakSet<object>();
   const seconds = () => clock.now() / 1000;
 
   const missing = () => new AccessTokenError('missing', 'Nobody is logged in; log in first');
@@ -135,6 +141,19 @@ export function createAccessTokens(deps: AccessTokensDeps): AccessTokens {
     return expires_at - seconds() < Math.max(MIN_THRESHOLD_S, expires_in * 0.5);
   }
 
+  /** Throws the reason of the signal. */
+  function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const stop = clock.setTimeout(resolve, ms);
+      const onAbort = () => {
+        stop();
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      if (signal.aborted) onAbort();
+    });
+  }
+
   /** Several attempts at the OAuth host. Throws the last error, and the reason of an abort. */
   async function requestToken(host: string, refreshToken: string, signal: AbortSignal): Promise<TokenReply> {
     for (let attempt = 0; ; attempt += 1) {
@@ -143,11 +162,8 @@ export function createAccessTokens(deps: AccessTokensDeps): AccessTokens {
       } catch (error) {
         signal.throwIfAborted();
         const pause = PAUSES_MS[attempt];
-        if (pause === undefined || isRefusal(error) || !isTransient(error)) throw error;
-        await new Promise<void>((resolve, reject) => {
-          const stop = clock.setTimeout(resolve, pause);
-          signal.addEventListener('abort', () => (stop(), reject(signal.reason)), { once: true });
-        });
+        if (pause === undefined || closing.signal.aborted || isRefusal(error) || !isTransient(error)) throw error;
+        await pauseFor(pause, AbortSignal.any([signal, closing.signal]));
       }
     }
   }
@@ -209,7 +225,9 @@ export function createAccessTokens(deps: AccessTokensDeps): AccessTokens {
       const typed = error instanceof AccessTokenError ? error : failed(error);
       if (typed.reason === 'failed' && !ended.signal.aborted) {
         if (!forced) failures.set(name, { until: clock.now() + RETRY_AFTER_MS, error: typed });
-        log.warn(`a login could not be renewed: ${errorMessage(typed.cause)}`, { slot: name });
+        const shared = error instanceof Error ? error : typed;
+        if (!logged.has(shared)) log.warn(`a login could not be renewed: ${errorMessage(typed.cause)}`, { slot: name });
+        logged.add(shared);
       }
       throw typed;
     }
@@ -289,8 +307,12 @@ export function createAccessTokens(deps: AccessTokensDeps): AccessTokens {
       await remove(name);
       return token && !isTombstone(token) ? token : undefined;
     },
-    close() {
-      ended.abort(new Error('the server is shutting down'));
+    async close() {
+      const reason = new Error('the server is shutting down');
+      closing.abort(reason);
+      await waitAtMost(CLOSE_MS, renewals.settled());
+      ended.abort(reason);
+      await renewals.settled();
     },
   };
 }

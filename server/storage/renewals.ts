@@ -30,6 +30,8 @@ export interface Renewals<Stored, Writer, Outcome> {
   ): Promise<Outcome>;
   /** Cancels the running renewal of a credential that is removed or replaced. */
   cancel(id: string): void;
+  /** Resolves when the renewals that are running now have settled. */
+  settled(): Promise<void>;
 }
 
 export function createRenewals<Stored, Writer, Outcome>({
@@ -57,6 +59,9 @@ export function createRenewals<Stored, Writer, Outcome>({
       running.get(id)?.cancel.abort();
       // Later calls must not join it: the credential may have been replaced by then.
       running.delete(id);
+    },
+    async settled() {
+      await Promise.allSettled([...running.values()].map(({ outcome }) => outcome));
     },
   };
 }

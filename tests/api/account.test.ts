@@ -209,7 +209,7 @@ describe('readiness', () => {
   });
 });
 
-test('two servers of a home that renew at once spend one refresh token', async () => {
+test('two servers of a home that renew at the same time spend one refresh token', async () => {
   await start();
   const token = await store(100);
   const other = await startServer({ home: world.server.home, clock, env: () => ({}) });
@@ -217,11 +217,11 @@ test('two servers of a home that renew at once spend one refresh token', async (
   world.model.answerBy(() => ({ text: 'Done.' }));
   const sessions = await Promise.all([world.session(), world.session()]);
   const replies = await Promise.all(
-    sessions.map(({ id }, index) =>
-      [world.server, other][index]?.api('POST', `/sessions/${id}/prompts`, { content: [{ type: 'text', text: 'go' }] }),
+    [world.server, other].map(({ api }, index) =>
+      api('POST', `/sessions/${sessions[index]?.id}/prompts`, { content: [{ type: 'text', text: 'go' }] }),
     ),
   );
-  expect(replies.map((reply) => reply?.code)).toEqual([0, 0]);
+  expect(replies.map(({ code }) => code)).toEqual([0, 0]);
   expect(oauth.refreshes).toEqual([token.refresh_token]);
 });
 

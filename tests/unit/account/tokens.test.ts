@@ -2,6 +2,7 @@
 import { readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, test } from 'vitest';
+import { createDocuments } from '#server/storage/documents.ts';
 import { acquireLease } from '#server/storage/lease.ts';
 import { cloudDuringTest, type Cloud, type CloudReply } from '#support/cloud/cloud.ts';
 import { openTokens, storedToken, storeToken, tokenPath, type OpenedTokens } from '#support/cloud/login.ts';
@@ -350,6 +351,15 @@ describe('a renewal that fails', () => {
     expect(oauth.refreshes).toHaveLength(4);
   });
 
+  it('is logged a single time for all its callers', async () => {
+    const token = await store(1000);
+    oauth.answerNext({ status: 400, body: { error: 'invalid_request' } });
+    const access = await Promise.all(Array.from({ length: 5 }, () => opened.tokens.get(slot)));
+    expect(new Set(access)).toEqual(new Set([token.access_token]));
+    expect(oauth.refreshes).toHaveLength(1);
+    expect(opened.lines).toHaveLength(1);
+  });
+
   it('is an error after the end of the token', async () => {
     const token = await store(20);
     expect(await attempts(opened.tokens.get(slot), [unavailable, unavailable, unavailable])).toBe(token.access_token);
@@ -440,14 +450,53 @@ describe('a renewal that fails', () => {
 
   it('has no token in the log', async () => {
     const token = await store(1000);
-    const echo = { status: 400, body: { error: 'invalid_request', error_description: 'no' } };
-    oauth.answerNext(echo);
+    const text = `${token.refresh_token} is not valid`;
+    const echo = { status: 400, body: { error: 'invalid_request', error_description: text } };
+    oauth.answerNext(echo, echo);
     await opened.tokens.get(slot);
+    await expect(opened.tokens.get(slot, { force: true })).rejects.toThrow(
+      'could not be renewed: [redacted] is not valid',
+    );
     oauth.answerNext({ status: 401 });
     await expect(opened.tokens.get(slot, { force: true })).rejects.toMatchObject(refused);
     expect(opened.lines.join('')).toContain('could not be renewed');
     expect(opened.lines.join('')).not.toContain(token.refresh_token);
     expect(opened.lines.join('')).not.toContain(token.access_token);
+  });
+});
+
+describe('a stop', () => {
+  it('waits for a reply that is on its way, since the old refresh token is spent', async () => {
+    const token = await store(1000);
+    const first = held();
+    const access = opened.tokens.get(slot);
+    await first.arrived();
+    const closed = opened.tokens.close();
+    first.release();
+    await closed;
+    expect(await storedToken(home, 'k')).toMatchObject({ access_token: await access });
+    expect(await access).not.toBe(token.access_token);
+  });
+
+  it('does not wait for a host that hangs, and attempts nothing any more', async () => {
+    const token = await store(1000);
+    oauth.answerNext('hang');
+    const access = opened.tokens.get(slot);
+    await until(() => oauth.refreshes.length === 1);
+    await opened.tokens.close();
+    expect(await access).toBe(token.access_token);
+    await expect(opened.tokens.get(slot, { force: true })).rejects.toMatchObject(failed);
+    expect(oauth.refreshes).toHaveLength(1);
+  });
+
+  it('ends the pause before another attempt', async () => {
+    const token = await store(1000);
+    oauth.answerNext({ status: 503 });
+    const access = opened.tokens.get(slot);
+    await until(() => opened.clock.waits().includes(1000));
+    await opened.tokens.close();
+    expect(await access).toBe(token.access_token);
+    expect(oauth.refreshes).toHaveLength(1);
   });
 });
 
@@ -478,6 +527,45 @@ describe('a logout', () => {
     expect(await storedToken(home, 'k')).toBeUndefined();
   });
 
+  it('during the write of another server leaves no file', async () => {
+    await store(1000);
+    const documents = createDocuments({ home });
+    let writing = false;
+    let release = () => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const slow: typeof documents = {
+      ...documents,
+      async set(...written) {
+        writing = true;
+        await released;
+        await documents.set(...written);
+      },
+    };
+    const other = openTokens(home, { holder: leaseHolder('server_2'), documents: slow });
+    const access = other.tokens.get(slot);
+    await until(() => writing);
+    const removed = opened.tokens.remove('oauth/k');
+    await until(async () => (await storedToken(home, 'k')) === undefined);
+    release();
+    await access;
+    await removed;
+    expect(await storedToken(home, 'k')).toBeUndefined();
+  });
+
+  it('does not wait for the reply that another server waits for', async () => {
+    await store(1000);
+    const first = held();
+    const other = openTokens(home, { holder: leaseHolder('server_2') });
+    const access = other.tokens.get(slot);
+    await first.arrived();
+    // The time limit of the lock is one of the machine's clock.
+    await opened.tokens.remove('oauth/k');
+    expect(await storedToken(home, 'k')).toBeUndefined();
+    first.release();
+    await expect(access).rejects.toMatchObject(missing);
+    expect(await storedToken(home, 'k')).toBeUndefined();
+  });
+
   it('needs no token', async () => {
     expect(await opened.tokens.remove('oauth/k')).toBeUndefined();
     await putFile(tokenPath(home, 'k'), '{"access_token":""}');
@@ -488,9 +576,7 @@ describe('a logout', () => {
   it('is reported if the file cannot be removed', async () => {
     await putFile(join(tokenPath(home, 'k'), 'x'), 'the name of a folder');
     await putFile(join(home, 'oauth'), 'no folder');
-    const documents = await import('#server/storage/documents.ts').then(({ createDocuments }) =>
-      createDocuments({ home }),
-    );
+    const documents = createDocuments({ home });
     const broken = { ...documents, remove: () => Promise.reject(new Error('read-only')) };
     await expect(openTokens(home, { documents: broken }).tokens.remove('oauth/k')).rejects.toThrow('read-only');
   });
