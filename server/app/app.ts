@@ -1,6 +1,5 @@
 /** The composition root: builds every service once, layer by layer. The only file that knows all of them. */
 import { createAccount, type Account } from '#server/account/account.ts';
-import { withoutRemoteControl } from '#server/account/logout.ts';
 import { createAgentDefaults } from '#server/agent/binding/defaults.ts';
 import type { UseSession } from '#server/agent/contract/feature.ts';
 import { createCoalescer } from '#server/async/coalesce.ts';
@@ -186,6 +185,8 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     { options, home, folders, plugins, fetch, clientName, log },
     opened,
   );
+  const providers = createProviders({ account, config, env });
+  const modelRefresh = openModelRefresh({ options, home, serverId, account, fetch, log }, opened);
   let port = options.port;
   let accept: AcceptConnection = (connection) => connection.destroy();
   const acceptConnection: AcceptConnection = (connection, facts) => accept(connection, facts);
@@ -203,8 +204,6 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     },
     opened,
   );
-  const providers = createProviders({ account, config, env });
-  const modelRefresh = openModelRefresh({ options, home, serverId, account, fetch, log }, opened);
   const logins = openLogins(
     {
       options,
@@ -212,7 +211,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       account,
       fetch,
       refreshManaged: (by) => modelRefresh.refresh('oauth', by),
-      remote: withoutRemoteControl,
+      remote: { beginLogout: async () => (await remote()).beginLogout() },
       log,
     },
     opened,

@@ -1,7 +1,6 @@
 /** Remote control of this machine: nothing of it is loaded before its first use. */
 import type { Account } from '#server/account/account.ts';
 import { lazy } from '#server/async/lazy.ts';
-import { accessUrls } from '#server/cli/access-urls.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { AcceptConnection } from '#server/net/connection-facts.ts';
 import type { Fetch } from '#server/net/http-client.ts';
@@ -45,7 +44,7 @@ export function openRemote(deps: OpenRemoteDeps, opened: Disposers): () => Promi
       identity: home.identity,
       fetch,
       refusal: refusalOf(bind),
-      localOrigin: () => new URL(accessUrls(options.host, port(), undefined)[0] ?? '').origin,
+      localOrigin: () => `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port()}`,
       token: home.token.current,
       acceptConnection,
       clock: options.clock,

@@ -6,11 +6,12 @@ import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Account } from '#server/account/account.ts';
 import type { Identity } from '#server/account/identity.ts';
-import type { LogoutRemoteControl, PreparedLogout } from '#server/account/logout.ts';
+import type { LogoutRemoteControl, RemoteLogout } from '#server/account/logout.ts';
 import { createSerialQueue } from '#server/async/keyed-queue.ts';
 import type { Clock } from '#server/clock.ts';
 import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
+import { once } from '#server/memo/once.ts';
 import type { Fetch } from '#server/net/http-client.ts';
 import type { AcceptConnection, ConnectionFacts } from '#server/net/connection-facts.ts';
 import type { Documents } from '#server/storage/documents.ts';
@@ -259,7 +260,7 @@ export function createRemoteControl(deps: RemoteControlDeps): RemoteControl {
   }
 
   /** Ends what a logout must not leave; the lock is kept until `release`, unless this server hosts the tunnel. */
-  async function endBeforeLogout(): Promise<PreparedLogout> {
+  async function endBeforeLogout() {
     let session: CapturedSession | undefined;
     const hosted = hosting;
     const lock = hosted ? undefined : await acquireLock();
@@ -270,7 +271,7 @@ export function createRemoteControl(deps: RemoteControlDeps): RemoteControl {
       throw error;
     }
     return {
-      forgetSessions() {
+      forgetSession() {
         session = cloud.capture();
       },
       release: async () => lock?.release().catch(warnOf('the lock of remote control was not released')),
@@ -286,16 +287,22 @@ export function createRemoteControl(deps: RemoteControlDeps): RemoteControl {
     };
   }
 
-  /** Other operations wait until the logout has released remote control. */
-  function prepareLogout(): Promise<PreparedLogout> {
+  /** Other operations wait until the logout has ended or is about to be answered. */
+  function beginLogout(): Promise<RemoteLogout> {
     return new Promise((resolve, reject) => {
       const run = async () => {
-        const { release: releaseLock, ...logout } = await endBeforeLogout();
+        const { release: releaseLock, afterReply, forgetSession } = await endBeforeLogout();
         await new Promise<void>((done) => {
-          resolve({ ...logout, release: () => releaseLock().finally(done) });
+          const release = once(() => releaseLock().finally(done));
+          resolve({
+            forgetSession,
+            beforeReply: release,
+            afterReply: () => release().then(afterReply),
+            abandon: release,
+          });
         });
       };
-      operations.run(run).catch(reject);
+      operations.run(run).catch((error: unknown) => reject(internal(error)));
     });
   }
 
@@ -347,7 +354,7 @@ export function createRemoteControl(deps: RemoteControlDeps): RemoteControl {
       await translated(cloud.checkLogin());
       return true;
     },
-    prepareLogout,
+    beginLogout,
     async close() {
       isClosed = true;
       const stopped = operations.run(() => stopHost()).catch(warnOf('remote control was not stopped'));

@@ -242,7 +242,7 @@ describe('reconnection', () => {
     await remote.reconnected(2);
   });
 
-  it('connects again at once after a relay that restarts', async () => {
+  it('connects again immediately after a relay that restarts', async () => {
     const remote = await connected();
     remote.relay.tunnel().streams.goAway({ reason: 'server_shutting_down' });
     remote.relay.tunnel().socket.close(1012);
@@ -426,7 +426,7 @@ describe('several servers of a home', () => {
 });
 
 describe('a logout', () => {
-  const prepared = async ({ server }: Remote) => (await server.app.remote()).prepareLogout();
+  const prepared = async ({ server }: Remote) => (await server.app.remote()).beginLogout();
 
   it('needs no relay if remote control was never used, and prevents a start until its end', async () => {
     const remote = await startRemote();
@@ -436,8 +436,8 @@ describe('a logout', () => {
     expect(await other.start()).toMatchObject({ code: 40928, details: { pid: process.pid, url: '' } });
     // A server that only ends its login is not shown as the host of a tunnel.
     expect(await other.status()).not.toHaveProperty('conflict');
-    logout.forgetSessions();
-    await logout.release();
+    logout.forgetSession();
+    await logout.beforeReply();
     await logout.afterReply();
     expect(await leases(remote.server.home)).toEqual([]);
     expect(remote.relay.requests).toEqual([]);
@@ -449,19 +449,22 @@ describe('a logout', () => {
     const { deviceId } = remote.relay.tunnel();
     await remote.stop();
     remote.relay.answerNext('POST', `/devices/${deviceId}/deactivate`, { status: 500 });
-    await expect(prepared(remote)).rejects.toThrow('HTTP status 500');
+    await expect(prepared(remote)).rejects.toMatchObject({
+      name: 'internal.error',
+      message: expect.stringContaining('500') as string,
+    });
     expect(await leases(remote.server.home)).toEqual([]);
     const logout = await prepared(remote);
     expect(remote.relay.devices.get(deviceId)?.active).toBe(false);
-    logout.forgetSessions();
-    await logout.release();
+    logout.forgetSession();
+    await logout.beforeReply();
     await logout.afterReply();
     expect(remote.relay.sessionCount()).toBe(0);
     remote.relay.devices.clear();
     await remote.start();
     await remote.stop();
     remote.relay.devices.clear();
-    await (await prepared(remote)).release();
+    await (await prepared(remote)).abandon();
   });
 
   it('ends the tunnel of this server after its reply, with the session that it had', async () => {
@@ -469,8 +472,8 @@ describe('a logout', () => {
     await remote.start();
     const [tunnel] = remote.relay.tunnels;
     const logout = await prepared(remote);
-    logout.forgetSessions();
-    await logout.release();
+    logout.forgetSession();
+    await logout.beforeReply();
     expect(await remote.status()).toMatchObject({ state: 'on' });
     await logout.afterReply();
     expect((await tunnel?.closed)?.code).toSatisfy((code: number) => code === 4000 || code === 4004);

@@ -1,5 +1,6 @@
 /** A server whose remote control uses a scripted cloud. */
 import { onTestFinished } from 'vitest';
+import { until } from '../patience.ts';
 import { startServer, temporaryDirectory, type TestServer, type TestServerOptions } from '../server.ts';
 import { remoteCloudDuringTest, type RemoteCloud } from './remote-home.ts';
 
@@ -19,11 +20,19 @@ export async function startRemote(
   if (loggedIn) await cloud.logIn(home);
   const server = await startServer({ ...given, home, env: () => ({ ...process.env, ...cloud.env }) });
   onTestFinished(server.close);
+  const status = async () => (await server.api('GET', '/remote-control')).data as Record<string, unknown>;
   return {
     ...cloud,
     server,
-    status: async () => (await server.api('GET', '/remote-control')).data as Record<string, unknown>,
-    start: () => server.api('POST', '/remote-control', { enabled: true }),
+    status,
+    async start() {
+      const request = () => server.api('POST', '/remote-control', { enabled: true });
+      const answer = await request();
+      // On a busy machine a start may take longer than the 15 s of its answer.
+      if (given.clock || answer.code !== 0 || (await status()).state !== 'starting') return answer;
+      await until(async () => (await status()).state === 'on');
+      return request();
+    },
     stop: () => server.api('POST', '/remote-control', { enabled: false }),
   };
 }

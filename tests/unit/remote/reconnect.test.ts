@@ -49,7 +49,7 @@ describe('reaction to the end of a tunnel', () => {
     expect(rules(0.5).afterEnd(end(4007, goAway(4000)))).toMatchObject({ waitMs: 4000 });
   });
 
-  it('connects again at once after a suspension and after a relay that restarts', () => {
+  it('connects again immediately after a suspension and after a relay that restarts', () => {
     expect(rules().afterEnd(end(4008, { slept: true }))).toMatchObject({ waitMs: 250 });
     const goAway = { reason: 'server_shutting_down' };
     expect(rules().afterEnd(end(4000, { goAway }))).toMatchObject({ kind: 'retry', waitMs: 250 });
