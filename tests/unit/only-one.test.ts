@@ -84,6 +84,8 @@ describe('files protected by a change lock', () => {
     expect(filesWith(/acquireLease\(/)).toEqual([
       'server/app/open-home.ts',
       'server/journal/journal-files.ts',
+      // Owns the lease during a whole run, and fences before it writes the time of the run.
+      'server/model-catalog/refresh-schedule.ts',
       'server/search/search.ts',
       'server/storage/change-lock.ts',
       'server/storage/lease.ts',
@@ -120,6 +122,7 @@ describe('files protected by a change lock', () => {
       'server/account/identity.ts',
       'server/account/token-changes.ts',
       'server/mcp/auth/credential-changes.ts',
+      'server/model-catalog/refresh-schedule.ts',
       // Whole values under separate keys, which no change reads first.
       'server/models/video-uploads.ts',
       'server/plugins/checksums.ts',
