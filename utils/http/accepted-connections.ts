@@ -46,7 +46,7 @@ export function createAcceptor(app: App, { handle, upgrade, requests }: Acceptor
     // Also if a handler sets the header for the opposite.
     response.once('close', () => connection.end());
     requests.add(response);
-    void handle(request, response);
+    handle(request, response);
   });
   server.on('upgrade', (request, connection, head) => {
     if (isFirst(connection)) upgrade(request, connection, head);
