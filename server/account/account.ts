@@ -46,13 +46,13 @@ export interface Account {
   managedLogin(): Promise<ManagedLogin | undefined>;
   /** The slot of a login, found by its key. */
   slotOf(reference: OAuthRef): Promise<Slot>;
-  /** Runs a request with the access token of a login, as `AccessTokens.withAccessToken`. */
+  /** Runs a request with the access token of a login: `AccessTokens.withAccessToken`. */
   authorized<Reply extends { readonly status: number }>(
     reference: OAuthRef,
     send: (accessToken: string) => Promise<Reply>,
     options?: ReplayOptions<Reply>,
   ): Promise<Reply>;
-  /** As `AccessTokens.readiness`. */
+  /** The result of `AccessTokens.readiness` for a login. */
   readiness(reference: OAuthRef): Promise<'ready' | 'missing' | 'refused'>;
   /** Whether the slot of a login has an access token, according to its file. */
   hasToken(reference: OAuthRef): Promise<boolean>;

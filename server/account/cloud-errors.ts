@@ -2,16 +2,25 @@
 import { isRecord, tryParseJson } from '#server/text/json.ts';
 
 const MAX_CHARS = 1000;
+/** Shorter values may be parts of words. */
+const MIN_SECRET_CHARS = 8;
 const MEMBERS = ['error_description', 'message', 'detail'];
 const MEMBERS_OF_ERROR = ['message', 'error_description', 'detail', 'code', 'type'];
 
-/** Returns the message for people from the body of an error reply; a sentence with the status if it has none. */
-export function cloudErrorMessage(body: string, status: number): string {
-  return cloudErrorText(body) ?? `The cloud answered with HTTP status ${status}`;
+/**
+ * Returns the message for people from the body of an error reply; a sentence with the status if it has none. `secrets`
+ * are values of the request, which a cloud may quote; they are replaced.
+ */
+export function cloudErrorMessage(body: string, status: number, secrets: readonly string[] = []): string {
+  return cloudErrorText(body, secrets) ?? `The cloud answered with HTTP status ${status}`;
 }
 
 /** The message in the body of an error reply; undefined if it has none. */
-export const cloudErrorText = (body: string): string | undefined => messageOf(tryParseJson(body))?.slice(0, MAX_CHARS);
+export function cloudErrorText(body: string, secrets: readonly string[] = []): string | undefined {
+  const quoted = secrets.filter(({ length }) => length >= MIN_SECRET_CHARS);
+  const text = messageOf(tryParseJson(body));
+  return quoted.reduce((message, secret) => message?.replaceAll(secret, '[redacted]'), text)?.slice(0, MAX_CHARS);
+}
 
 function messageOf(value: unknown): string | undefined {
   if (!isRecord(value)) return undefined;

@@ -31,17 +31,6 @@ export interface LogoutRemoteControl {
   beginLogout(): Promise<RemoteLogout>;
 }
 
-/** Without remote control there is no tunnel that could outlive the login. */
-export const withoutRemoteControl: LogoutRemoteControl = {
-  beginLogout: () =>
-    Promise.resolve({
-      forgetSession() {},
-      beforeReply: () => Promise.resolve(),
-      afterReply: () => Promise.resolve(),
-      abandon: () => Promise.resolve(),
-    }),
-};
-
 export interface Logout {
   reply: LoggedOut;
   /** To be called after the reply was sent. Never rejects. */

@@ -77,9 +77,11 @@ export function createManagedApi({ account, config, env, identity, fetch, clock 
     account.noteUse(url);
     const limit = new AbortController();
     const stop = clock.setTimeout(() => limit.abort(new Error(`no answer within ${TIMEOUT_MS / 1000} s`)), TIMEOUT_MS);
+    const tokens: string[] = [];
     try {
       const { signal } = limit;
       const send = (token: string) => {
+        tokens.push(token);
         const headers = mergeHeaders(init.headers ?? identity.headers(), {
           authorization: `Bearer ${token}`,
           accept: 'application/json',
@@ -93,7 +95,7 @@ export function createManagedApi({ account, config, env, identity, fetch, clock 
       });
       const text = Buffer.from(await readBounded(response, MAX_BYTES)).toString('utf8');
       const { status } = response;
-      if (!response.ok) throw new ManagedApiError(cloudErrorMessage(text, status), { status });
+      if (!response.ok) throw new ManagedApiError(cloudErrorMessage(text, status, tokens), { status });
       return { status, body: tryParseJson(text) };
     } catch (error) {
       if (error instanceof ManagedApiError || error instanceof AccessTokenError) throw error;

@@ -125,8 +125,10 @@ export function createOAuthClient({ fetch, clientId, headers, noteUse, clock }: 
     const parsed = ok ? schema.safeParse(tryParseJson(body)) : undefined;
     if (parsed?.success) return parsed.data;
     const code = asRecord(tryParseJson(body))?.error;
+    const [, { device_code, refresh_token }] = request;
+    const secrets = [device_code, refresh_token].filter((secret) => secret !== undefined);
     const message =
-      ok && code === undefined ? 'The login service sent an invalid reply' : cloudErrorMessage(body, status);
+      ok && code === undefined ? 'The login service sent an invalid reply' : cloudErrorMessage(body, status, secrets);
     throw new OAuthError(message, { status, ...(typeof code === 'string' && { code }) });
   }
 
@@ -144,7 +146,7 @@ export function createOAuthClient({ fetch, clientId, headers, noteUse, clock }: 
     async revoke(host, refreshToken) {
       const fields = { token: refreshToken, token_type_hint: 'refresh_token' };
       const { status, ok, body } = await post(`${host}/api/oauth/revoke`, fields, undefined, REVOKE_TIMEOUT_MS);
-      if (!ok) throw new OAuthError(cloudErrorMessage(body, status), { status });
+      if (!ok) throw new OAuthError(cloudErrorMessage(body, status, [refreshToken]), { status });
     },
   };
 }

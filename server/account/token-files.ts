@@ -1,4 +1,4 @@
-/** Token files of logins: documents `credentials/<name>.json`, readable by their owner only. */
+/** Token files of logins: documents `credentials/<name>.json`, readable by their owner only. It only reads them. */
 import { z } from 'zod';
 import { tryParseJson } from '#server/text/json.ts';
 import type { Documents } from '#server/storage/documents.ts';
@@ -6,7 +6,7 @@ import type { TokenReply } from './oauth-client.ts';
 
 const text = z.string().catch('');
 const seconds = z.number().catch(0);
-const tokenSchema = z.object({
+export const tokenSchema = z.object({
   /** Empty in a tombstone, which remains of a login whose grant was refused. */
   access_token: text,
   refresh_token: text,
@@ -41,23 +41,11 @@ export const tombstoneOf = ({ scope, token_type }: StoredToken): StoredToken => 
   expires_in: 0,
 });
 
-const documentOf = (name: string) => `credentials:${name}.json`;
+/** The key of a slot's document, by its name. */
+export const tokenDocument = (name: string) => `credentials:${name}.json`;
 
 /** Reads the file of a slot's name; undefined if it is missing or not a JSON object. Throws `persistence.failure`. */
 export async function readToken(documents: Documents, name: string): Promise<StoredToken | undefined> {
-  const content = await documents.getText(documentOf(name));
+  const content = await documents.getText(tokenDocument(name));
   return content === undefined ? undefined : tokenSchema.safeParse(tryParseJson(content)).data;
-}
-
-/** Writes one token file. Both functions throw `persistence.failure`. */
-export interface TokenWriter {
-  write(token: StoredToken): Promise<void>;
-  remove(): Promise<void>;
-}
-
-export function createTokenWriter(documents: Documents, name: string): TokenWriter {
-  return {
-    write: (token) => documents.set(documentOf(name), tokenSchema, token),
-    remove: () => documents.remove(documentOf(name)),
-  };
 }

@@ -2,35 +2,21 @@
  * Access tokens of logins: read from the token files, renewed at half of their life, one renewal at a time in the home.
  * Nothing is cached: the servers of a home share the files.
  */
-import { mkdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { abortable } from '#server/async/abortable.ts';
 import type { Clock } from '#server/clock.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
-import { createChangeLock } from '#server/storage/change-lock.ts';
 import type { Documents } from '#server/storage/documents.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import { createRenewals, type Renewal } from '#server/storage/renewals.ts';
-import { isOAuthLockDisabled } from './cloud-settings.ts';
 import { slotName, type Slot } from './credential-slots.ts';
 import { OAuthError, type OAuthClient, type TokenReply } from './oauth-client.ts';
-import {
-  createTokenWriter,
-  isTombstone,
-  readToken,
-  storedTokenOf,
-  tombstoneOf,
-  type StoredToken,
-  type TokenWriter,
-} from './token-files.ts';
+import { createTokenChanges, type TokenWriter } from './token-changes.ts';
+import { isTombstone, readToken, storedTokenOf, tombstoneOf, type StoredToken } from './token-files.ts';
 
 /** Lower limit of the time between a renewal and the end of the token, in seconds. */
 const MIN_THRESHOLD_S = 300;
-const MAX_LOCK_WAIT_MS = 60_000;
-/** A removal waits this long for a renewal of another server, which then finds the file missing. */
-const REMOVAL_LOCK_WAIT_MS = 5000;
 /** Pauses between the attempts of a renewal. */
 const PAUSES_MS = [1000, 2000];
 /** All attempts of a renewal. */
@@ -44,7 +30,7 @@ const READINESS_MS = 10_000;
 const TRANSIENT = new Set([429, 500, 502, 503, 504]);
 
 /**
- * No access token could be obtained. `missing`: nobody is logged in. `refused`: the login has ended, because its grant
+ * No access token could be obtained. `missing`: there is no login. `refused`: the login has ended, because its grant
  * was refused. `failed`: the renewal failed, for example because the OAuth host cannot be reached.
  */
 export class AccessTokenError extends Error {
@@ -139,17 +125,7 @@ export function createAccessTokens(deps: AccessTokensDeps): AccessTokens {
   const failed = (cause: unknown, transient = true) =>
     new AccessTokenError('failed', `The login could not be renewed: ${errorMessage(cause)}`, { cause, transient });
 
-  async function change<T>(
-    name: string,
-    work: (writer: TokenWriter) => Promise<T>,
-    maxWaitMs = MAX_LOCK_WAIT_MS,
-  ): Promise<T> {
-    if (isOAuthLockDisabled(env())) return work(createTokenWriter(documents, name));
-    const path = join(home, 'oauth', `${name}.lock`);
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    return createChangeLock({ path, holder, maxWaitMs, writer: createTokenWriter(documents, name) }).hold(work);
-  }
-
+  const { change, remove } = createTokenChanges({ home, documents, holder, env });
   const read = (name: string) => readToken(documents, name);
   const renewals = createRenewals<StoredToken, TokenWriter, string>({ read, change });
 
@@ -310,11 +286,7 @@ export function createAccessTokens(deps: AccessTokensDeps): AccessTokens {
       renewals.cancel(name);
       failures.delete(name);
       const token = await read(name).catch(() => undefined);
-      // First without the lock: another server owns it during its request, which may take longer than a person waits.
-      // It reads the file again before it writes; a write that has begun by now ends before the second removal.
-      const remove = () => createTokenWriter(documents, name).remove();
-      await remove();
-      await change(name, (writer) => writer.remove(), REMOVAL_LOCK_WAIT_MS).catch(remove);
+      await remove(name);
       return token && !isTombstone(token) ? token : undefined;
     },
     close() {

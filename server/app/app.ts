@@ -1,6 +1,5 @@
 /** The composition root: builds every service once, layer by layer. The only file that knows all of them. */
 import { createAccount, type Account } from '#server/account/account.ts';
-import { withoutRemoteControl } from '#server/account/logout.ts';
 import { createAgentDefaults } from '#server/agent/binding/defaults.ts';
 import type { UseSession } from '#server/agent/contract/feature.ts';
 import { createCoalescer } from '#server/async/coalesce.ts';
@@ -26,6 +25,7 @@ import type { AcceptConnection } from '#server/net/connection-facts.ts';
 import { createHttpClient } from '#server/net/http-client.ts';
 import type { Plugins } from '#server/plugins/plugins.ts';
 import type { Projects } from '#server/project-files/projects.ts';
+import type { RemoteControl } from '#server/remote/remote-control.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import type { Runtime } from '#server/runtime/runtime.ts';
 import { indexSchema } from '#server/sessions/index/session-header.ts';
@@ -60,6 +60,7 @@ import { openMcp } from './open-mcp.ts';
 import { openModelDirectory, type OpenedModelDirectory } from './open-model-directory.ts';
 import { openModelRefresh, type OpenedModelRefresh } from './open-model-refresh.ts';
 import { openPlugins } from './open-plugins.ts';
+import { openRemote } from './open-remote.ts';
 import { openSearch } from './open-search.ts';
 import { logOfSessions, openIndex, openProjectFolders, sessionsDir } from './open-workspaces.ts';
 import type { AppOptions, BindOptions } from './options.ts';
@@ -115,6 +116,8 @@ export interface App extends Logins {
   acceptConnection: AcceptConnection;
   /** Sets the function that serves those connections, to be called by the code that runs the HTTP server. */
   serveConnections(accept: AcceptConnection): void;
+  /** Loads remote control at its first use. */
+  remote(): Promise<RemoteControl>;
   /** Runs the work of endpoints that follows their replies. */
   readonly followUps: FollowUps;
   /** Requests a stop from the code that runs the server; `stopRequested` resolves. */
@@ -182,20 +185,37 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     { options, home, folders, plugins, fetch, clientName, log },
     opened,
   );
+  const providers = createProviders({ account, config, env });
+  const modelRefresh = openModelRefresh({ options, home, serverId, account, fetch, log }, opened);
+  let port = options.port;
+  let accept: AcceptConnection = (connection) => connection.destroy();
+  const acceptConnection: AcceptConnection = (connection, facts) => accept(connection, facts);
+  const remote = openRemote(
+    {
+      options,
+      serverId,
+      bind: access.bind.mounts,
+      home,
+      account,
+      fetch,
+      port: () => port,
+      acceptConnection,
+      log,
+    },
+    opened,
+  );
   const logins = openLogins(
     {
       options,
       home,
       account,
       fetch,
-      refreshManaged: () => Promise.resolve(),
-      remote: withoutRemoteControl,
+      refreshManaged: (by) => modelRefresh.refresh('oauth', by),
+      remote: { beginLogout: async () => (await remote()).beginLogout() },
       log,
     },
     opened,
   );
-  const providers = createProviders({ account, config, env });
-  const modelRefresh = openModelRefresh({ options, home, serverId, account, fetch, log }, opened);
   const models = createModelChecks({ config, account, env, identity });
   const modelDirectory = openModelDirectory({ options, home, account, providers, fetch, log }, opened);
 
@@ -259,6 +279,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     features: options.features,
     defaults,
     config,
+    cloud: logins.managedApi,
     services: loadServices,
     resources: [{ holds: (id) => bus.followers(id) > 0 }, watches, terminals],
     lookAtTrust(root) {
@@ -337,7 +358,6 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     flags: config.resolveFlags,
   });
 
-  let accept: AcceptConnection = (connection) => connection.destroy();
   const followUps = opened.add(createFollowUps(log));
   let requestStop = () => {};
   const stopRequested = new Promise<void>((resolve) => (requestStop = resolve));
@@ -385,6 +405,7 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     meta,
     token: async () => (options.bypassAuth ? undefined : token.current()),
     async listening(boundPort) {
+      port = boundPort;
       await instance.bound(boundPort);
       // In the background, so that the first reply does not wait for the index.
       sessions.startBackground();
@@ -404,10 +425,11 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       );
       removed.catch((error: unknown) => log.warn('old indexes could not be removed', { err: error }));
     },
-    acceptConnection: (connection, facts) => accept(connection, facts),
+    acceptConnection,
     serveConnections(serve) {
       accept = serve;
     },
+    remote,
     followUps,
     requestStop,
     async workspaceChanged(id, what, by) {

@@ -53,6 +53,11 @@ const args = {
     default: false,
     description: 'Mount the terminal endpoints on a non-loopback bind',
   },
+  'remote-control': {
+    type: 'boolean',
+    default: false,
+    description: 'Make the server reachable through the relay of the login (loopback bind only)',
+  },
   demo: { type: 'boolean', default: false, description: 'Use a scripted model that runs offline' },
 } as const satisfies ArgsDef;
 
@@ -86,6 +91,7 @@ export interface StartOptions {
   open: boolean;
   allowRemoteShutdown: boolean;
   allowRemoteTerminals: boolean;
+  remoteControl: boolean;
   demo: boolean;
 }
 
@@ -188,6 +194,7 @@ export async function parseCommandLine(argv: string[]): Promise<CommandLine> {
       open: parsed.open,
       allowRemoteShutdown: parsed['allow-remote-shutdown'],
       allowRemoteTerminals: parsed['allow-remote-terminals'],
+      remoteControl: parsed['remote-control'],
       demo: parsed.demo,
     },
   };

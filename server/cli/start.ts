@@ -14,6 +14,7 @@ import { openInBrowser } from './browser.ts';
 import { warnOfExposure } from './exposure.ts';
 import { listen } from './listen.ts';
 import type { StartOptions } from './options.ts';
+import { startRemoteControl } from './remote-control.ts';
 import { writeRedirectPage, type RedirectPage } from './redirect-page.ts';
 
 /** Time limit of a stop, after which open connections are cut. */
@@ -132,6 +133,7 @@ async function serve(app: App, server: Server, options: StartOptions): Promise<(
   if (unreadable !== undefined && options.logLevel === 'silent') {
     process.stderr.write(`The configuration cannot be read and is not used: ${unreadable}.\n`);
   }
+  if (options.remoteControl) void startRemoteControl(app, { hasBanner: options.logLevel === 'silent' });
   const opening = options.open && urls[0] !== undefined ? openBrowser(urls[0], app) : undefined;
   return async () => (await opening)?.remove();
 }

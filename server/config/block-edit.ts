@@ -1,7 +1,7 @@
 /** Edits of single tables of `config.toml`: the library patches only their lines, because it is slow for long files. */
 import { isDeepStrictEqual } from 'node:util';
 import { isTomlTable, parseToml, subTable, tableOf, type TomlTable, type TomlValue } from './document.ts';
-import { splitBlocks, type TomlBlock } from './toml-blocks.ts';
+import { splitBlocks, withoutKeys, type TomlBlock } from './toml-blocks.ts';
 
 export interface BlockEdit {
   /** Text of the file without new tables. */
@@ -97,7 +97,12 @@ function editPreamble(
   for (const [key] of added) written.add(JSON.stringify([key]));
   const wanted = tableOf([...kept, ...added]);
   if (isDeepStrictEqual(present, wanted)) return text + gap;
-  if (Object.keys(present).length > 0) return withNewLine(patch(text, wanted)) + gap;
+  if (Object.keys(present).length > 0) {
+    const removed = new Set(Object.keys(present).filter((key) => after[key] === undefined));
+    const rest = withoutKeys(text, removed);
+    if (Object.keys(wanted).length === 0) return (rest + gap).replace(/^(?:[ \t]*\r?\n)+/, '');
+    return withNewLine(patch(rest, wanted)) + gap;
+  }
   // Comments directly above the first header belong to its table.
   const above = isWhole
     ? gap.length

@@ -141,3 +141,18 @@ function contentEnd(block: string): number {
   }
   return end;
 }
+
+const STATEMENT_KEY = /^(?:([A-Za-z0-9_-]+)|"((?:[^"\\]|\\.)*)"|'([^']*)')/;
+
+/** Removes the statements that assign one of the keys, or a member of its value, from lines without headers. */
+export function withoutKeys(text: string, keys: ReadonlySet<string>): string {
+  const kept: string[] = [];
+  for (let at = 0; at < text.length;) {
+    const end = statementEnd(text, at);
+    const [, bare, basic, literal] = STATEMENT_KEY.exec(text.slice(skipSpaces(text, at), end)) ?? [];
+    const key = bare ?? literal ?? (basic === undefined ? undefined : unescaped(basic));
+    if (key === undefined || !keys.has(key)) kept.push(text.slice(at, end));
+    at = end;
+  }
+  return kept.join('');
+}

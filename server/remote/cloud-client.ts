@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { Account } from '#server/account/account.ts';
 import { cloudErrorMessage } from '#server/account/cloud-errors.ts';
 import { MANAGED_PROVIDER, type Slot } from '#server/account/credential-slots.ts';
+import { isPlaceholder } from '#server/account/regions.ts';
 import { AccessTokenError } from '#server/account/tokens.ts';
 import type { Clock } from '#server/clock.ts';
 import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
@@ -148,6 +149,7 @@ export function createCloudClient({ account, fetch, headers, clock }: CloudClien
     const login = await account.managedLogin();
     if (!login) throw loginMissing();
     const { remoteBase } = await account.addresses();
+    if (isPlaceholder(remoteBase)) throw new ServiceError('internal.error', 'No relay is configured');
     return { slot: login.slot, base: `${remoteBase}/v1/remote` };
   }
 

@@ -1,9 +1,9 @@
 /** Hosts the tunnel of this device: registers it, connects, and connects again until it is stopped or fails finally. */
-import type { Duplex } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import type { Clock } from '#server/clock.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
-import type { OpenFacts } from '#server/net/streams/frames.ts';
+import type { AcceptConnection } from '#server/net/connection-facts.ts';
 import type { CloudClient } from './cloud-client.ts';
 import type { RemoteLock } from './lock.ts';
 import { createReconnect, type Reaction } from './reconnect.ts';
@@ -34,8 +34,6 @@ export interface Host {
   readonly connected: Promise<void>;
   /** Resolves when the host has ended: to undefined after `stop`. */
   readonly ended: Promise<HostFailure | undefined>;
-  /** Resolves when the tunnel has written all bytes, or is not connected. */
-  flushed(): Promise<void>;
   /** Ends requests and waits; closes the tunnel as `Tunnel.stop`. */
   stop(graceMs?: number): Promise<void>;
 }
@@ -51,7 +49,7 @@ export interface HostDeps {
   deviceId: string;
   serverId: string;
   clientVersion: string;
-  acceptStream(stream: Duplex, facts: OpenFacts): void;
+  acceptConnection: AcceptConnection;
   clock: Clock;
   log: Logger;
   random?: (() => number) | undefined;
@@ -95,7 +93,16 @@ export function startHost(deps: HostDeps): Host {
         status = { state: 'on', url, error: undefined };
         onConnected();
       },
-      onStream: deps.acceptStream,
+      onStream: (stream, { remote_addr: remoteAddress, ...facts }) =>
+        deps.acceptConnection(stream, {
+          kind: 'tunnel',
+          remoteAddress,
+          ...facts,
+          async flushed() {
+            await finished(stream, { readable: false }).catch(() => undefined);
+            await tunnel?.flushed();
+          },
+        }),
       onTick: fence,
     });
     // The stop came while the client was loaded.
@@ -143,7 +150,6 @@ export function startHost(deps: HostDeps): Host {
     status: () => status,
     connected,
     ended,
-    flushed: () => tunnel?.flushed() ?? Promise.resolve(),
     async stop(graceMs) {
       stopTunnel = (one) => one.stop(graceMs);
       stopped.abort(new Error('remote control was stopped'));

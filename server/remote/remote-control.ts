@@ -3,16 +3,17 @@
  * one at a time; reading the status does not wait for them.
  */
 import { hostname } from 'node:os';
-import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Account } from '#server/account/account.ts';
 import type { Identity } from '#server/account/identity.ts';
+import type { LogoutRemoteControl, RemoteLogout } from '#server/account/logout.ts';
 import { createSerialQueue } from '#server/async/keyed-queue.ts';
 import type { Clock } from '#server/clock.ts';
 import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
+import { once } from '#server/memo/once.ts';
 import type { Fetch } from '#server/net/http-client.ts';
-import type { OpenFacts } from '#server/net/streams/frames.ts';
+import type { AcceptConnection, ConnectionFacts } from '#server/net/connection-facts.ts';
 import type { Documents } from '#server/storage/documents.ts';
 import type { LeaseHolder } from '#server/storage/lease.ts';
 import type { RemoteDevices, RemoteStatus } from '#schema/rest/remote-control.ts';
@@ -33,19 +34,7 @@ const CLOSE_MS = 3000;
 /** Statuses of the relay that are the fault of the request. */
 const INVALID = new Set([400, 404, 422]);
 
-/** A logout of the managed login, as remote control takes part in it. Exactly one of `finish` and `abandon` is called. */
-export interface RemoteLogout {
-  /** Forgets the cloud session; called after the token was removed. */
-  forgetSession(): void;
-  /** Releases the lock before the reply, unless this server hosts the tunnel. */
-  beforeReply(): Promise<void>;
-  /** Ends the tunnel of this server, and the cloud session. Never rejects. */
-  afterReply(): Promise<void>;
-  /** The logout has failed: the tunnel continues. */
-  abandon(): Promise<void>;
-}
-
-export interface RemoteControl {
+export interface RemoteControl extends LogoutRemoteControl {
   status(): Promise<RemoteStatus>;
   /**
    * Starts the tunnel; resolves when it is connected, at the latest after 15 s. Throws `validation.failed` for a bind on
@@ -63,13 +52,11 @@ export interface RemoteControl {
   /** For this device: stops the tunnel first, also that of another server of this home. */
   deactivate(id: string): Promise<void>;
   remove(id: string): Promise<void>;
-  isOwnDevice(id: string): boolean;
-  /** Throws `auth.token_missing` or `auth.token_unauthorized` if the login cannot be used. */
-  checkLogin(): Promise<void>;
-  /** Resolves when the tunnel has written all bytes. */
-  flushed(): Promise<void>;
-  /** First step of a logout: makes sure that no tunnel outlives it. Throws `internal.error`; nothing has changed then. */
-  beginLogout(): Promise<RemoteLogout>;
+  /**
+   * Whether a change of this device would cut the connection of its request: it runs after the reply then. Throws as
+   * the change for the login.
+   */
+  mustFollowReply(id: string, facts: ConnectionFacts): Promise<boolean>;
   /** Stops the tunnel within 3 s; the device stays active. */
   close(): Promise<void>;
 }
@@ -89,8 +76,7 @@ export interface RemoteControlDeps {
   localOrigin(): string;
   /** The home's token. */
   token(): Promise<string>;
-  /** Serves a stream as an accepted connection. */
-  acceptConnection(stream: Duplex, facts: OpenFacts): void;
+  acceptConnection: AcceptConnection;
   clock: Clock;
   log: Logger;
 }
@@ -180,7 +166,6 @@ export function createRemoteControl(deps: RemoteControlDeps): RemoteControl {
         await lock.describe('tunnel', url);
         await locks.mark(slot.key);
       },
-      acceptStream: deps.acceptConnection,
     });
     const started: Hosting = { host, lock, failed: host.ended.then((failure) => failure && forget(started, failure)) };
     return started;
@@ -191,10 +176,10 @@ export function createRemoteControl(deps: RemoteControlDeps): RemoteControl {
     return operations.run(async () => {
       // It was stopped at the same time.
       if (hosting !== ended) return undefined;
-      hosting = undefined;
-      lastError = failure.error;
       if (failure.unregistered) await locks.unmark().catch(warnOf('the mark of the registration was not removed'));
       await ended.lock.release().catch(warnOf('the lock of remote control was not released'));
+      hosting = undefined;
+      lastError = failure.error;
       return failure;
     });
   }
@@ -274,56 +259,50 @@ export function createRemoteControl(deps: RemoteControlDeps): RemoteControl {
     await locks.unmark();
   }
 
-  async function prepareLogout(): Promise<Omit<RemoteLogout, 'abandon'> & { cancel(): Promise<void> }> {
+  /** Ends what a logout must not leave; the lock is kept until `release`, unless this server hosts the tunnel. */
+  async function endBeforeLogout() {
     let session: CapturedSession | undefined;
-    const forgetSession = () => {
-      session = cloud.capture();
-    };
-    const endSession = async () => {
-      if (session) await cloud.finish(session, 'DELETE', '/session');
-    };
-    if (hosting) {
-      return {
-        forgetSession,
-        beforeReply: () => Promise.resolve(),
-        async afterReply() {
-          if (session) await registry.deactivateWith(session, deviceId);
-          await locks.unmark().catch(warnOf('the mark of the registration was not removed'));
-          await stopHost().catch(warnOf('remote control was not stopped'));
-          await endSession();
-        },
-        cancel: () => Promise.resolve(),
-      };
-    }
-    const lock = await acquireLock();
+    const hosted = hosting;
+    const lock = hosted ? undefined : await acquireLock();
     try {
-      await deactivateBeforeLogout();
+      if (lock) await deactivateBeforeLogout();
     } catch (error) {
-      await lock.release();
+      await lock?.release();
       throw error;
     }
-    return { forgetSession, beforeReply: () => lock.release(), afterReply: endSession, cancel: () => lock.release() };
+    return {
+      forgetSession() {
+        session = cloud.capture();
+      },
+      release: async () => lock?.release().catch(warnOf('the lock of remote control was not released')),
+      async afterReply() {
+        if (hosted) {
+          if (session) await registry.deactivateWith(session, deviceId);
+          await locks.unmark().catch(warnOf('the mark of the registration was not removed'));
+          const stopped = operations.run(() => (hosting === hosted ? stopHost() : Promise.resolve()));
+          await stopped.catch(warnOf('remote control was not stopped'));
+        }
+        if (session) await cloud.finish(session, 'DELETE', '/session');
+      },
+    };
   }
 
-  /** Other operations wait until the logout has ended. */
+  /** Other operations wait until the logout has ended or is about to be answered. */
   function beginLogout(): Promise<RemoteLogout> {
     return new Promise((resolve, reject) => {
-      void operations.run(async () => {
-        let logout: Awaited<ReturnType<typeof prepareLogout>>;
-        try {
-          logout = await prepareLogout();
-        } catch (error) {
-          return reject(internal(error));
-        }
-        const { cancel, afterReply, ...steps } = logout;
+      const run = async () => {
+        const { release: releaseLock, afterReply, forgetSession } = await endBeforeLogout();
         await new Promise<void>((done) => {
+          const release = once(() => releaseLock().finally(done));
           resolve({
-            ...steps,
-            afterReply: () => afterReply().finally(done),
-            abandon: () => cancel().finally(done),
+            forgetSession,
+            beforeReply: release,
+            afterReply: () => release().then(afterReply),
+            abandon: release,
           });
         });
-      });
+      };
+      operations.run(run).catch((error: unknown) => reject(internal(error)));
     });
   }
 
@@ -370,11 +349,11 @@ export function createRemoteControl(deps: RemoteControlDeps): RemoteControl {
     rename: (id, alias) => translated(registry.rename(id, alias)),
     deactivate: (id) => translated(changeDevice(id, registry.deactivate)),
     remove: (id) => translated(changeDevice(id, registry.remove)),
-    isOwnDevice: (id) => id === deviceId,
-    async checkLogin() {
-      await cloud.checkLogin();
+    async mustFollowReply(id, { kind }) {
+      if (id !== deviceId || kind !== 'tunnel') return false;
+      await translated(cloud.checkLogin());
+      return true;
     },
-    flushed: () => hosting?.host.flushed() ?? Promise.resolve(),
     beginLogout,
     async close() {
       isClosed = true;

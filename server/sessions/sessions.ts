@@ -2,6 +2,7 @@
 import type { AgentDefaults } from '#server/agent/contract/feature.ts';
 import { lazy } from '#server/async/lazy.ts';
 import { createSemaphore } from '#server/async/semaphore.ts';
+import type { ManagedApi } from '#server/account/managed-api.ts';
 import type { Config } from '#server/config/config.ts';
 import { ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import type { StreamSource } from '#server/events/stream-source.ts';
@@ -19,6 +20,7 @@ import type { Prompt, SubmitPrompt } from '#schema/rest/prompt.ts';
 import type { ActivateSkill, SkillDescriptor } from '#schema/rest/skill.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 import type { RuntimeBinding, Session } from '#schema/rest/session.ts';
+import type { GenerateTitle } from '#schema/rest/title.ts';
 import type { SessionListing } from '#schema/rest/session-listing.ts';
 import type { ToolDescriptor } from '#schema/rest/tool.ts';
 import { copyChanges, type CopyRequest } from './copies/copy-changes.ts';
@@ -40,6 +42,7 @@ import { readListing } from './listing/session-listing.ts';
 import { createArchiveActions, type ArchiveActions } from './requests/archive-actions.ts';
 import { createBatchActions, type BatchActions } from './requests/batch-actions.ts';
 import { createConversationActions, type ConversationActions } from './requests/conversation-actions.ts';
+import { createTitles } from './requests/generate-title.ts';
 import { newSessionHeader, type CreateSession } from './requests/new-session.ts';
 import { createSessionExport, type ExportSession } from './requests/session-export.ts';
 import { listPortions, listSessions, type SessionListQuery } from './requests/session-list.ts';
@@ -69,7 +72,9 @@ export interface SessionsDeps
     Pick<LiveSessionsDeps, 'index' | 'resources' | 'log' | 'clock'> {
   home: string;
   defaults: AgentDefaults;
-  config: Pick<Config, 'effective'>;
+  config: Pick<Config, 'effective' | 'resolveFlags'>;
+  /** The cloud that generates titles. */
+  cloud: Pick<ManagedApi, 'chatTitle'>;
   workspaces: Workspaces;
   models: ModelChecks;
   /** The uploads that prompts may reference. */
@@ -126,6 +131,8 @@ export interface Sessions extends ConversationActions, ArchiveActions, BatchActi
   /** Activates a skill in the main agent, or the command of a plugin; see `activateSkillIn`. */
   activateSkill(id: string, name: string, body: ActivateSkill): Promise<void>;
   updateProfile(id: string, body: ProfileUpdate, by?: Caller): Promise<Session>;
+  /** Generates and stores a title; see `createTitles`. */
+  generateTitle(id: string, request: GenerateTitle): Promise<string>;
   /**
    * Binds the agents of loaded sessions that have the first model to the second, from their next turn. A session of
    * another server is left to that server. Never rejects.
@@ -365,6 +372,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     warnOfChange,
     updateProfile: (id, body, by) =>
       live.use(id, (session) => updateProfile(session, body, { live, models, clock, by })),
+    generateTitle: createTitles({ live, config: deps.config, cloud: deps.cloud, log }),
     replaceModel,
     switchRuntime: (id, runtimeId) => live.use(id, (session) => switchRuntime(session, runtimeId)),
     ...createConversationActions(live),

@@ -37,7 +37,7 @@ ${more}`;
 }
 
 it('lists the models of the login; the first is the default, and the services of the login are entered', async () => {
-  const { home, server, base, key, cloud, token } = await setUp({ head: '# mine\n' });
+  const { home, server, base, key, cloud, token } = await setUp({ head: '# mine\n\n' });
   expect(await refreshed(server)).toEqual({
     changed: [{ provider_id: MANAGED, provider_name: 'Service Code', added: 2, removed: 0 }],
     unchanged: [],

@@ -2,6 +2,7 @@
  * A WebSocket client for tests. Every received frame is checked against the server's `/asyncapi.json`: the first
  * mismatch fails the test's next wait, and `close()` at the latest.
  */
+import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { UNLISTED_FRAMES, schemasOf } from './frame-schemas.ts';
@@ -61,6 +62,8 @@ export interface ConnectOptions {
   headers?: Record<string, string>;
   /** Path and query of the upgrade. */
   path?: string;
+  /** Opens the connection that the upgrade is sent on; default: one to the server's port. */
+  createConnection?: () => Duplex;
 }
 
 /** The response that refused an upgrade. */
@@ -80,13 +83,14 @@ export class RefusedUpgrade extends Error {
 /** Connects and waits for the hello. Rejects with `RefusedUpgrade`, or with the socket's error. */
 export async function connect(
   server: { url: string; token: string },
-  { token = server.token, protocols = [], headers = {}, path = '/api/v1/ws' }: ConnectOptions = {},
+  { token = server.token, protocols = [], headers = {}, path = '/api/v1/ws', createConnection }: ConnectOptions = {},
 ): Promise<WsClient> {
   const schemas = await schemasOf(server.url, server.token);
   const authorization: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` };
   const socket = new WebSocket(server.url.replace(/^http/, 'ws') + path, protocols, {
     headers: { ...authorization, ...headers },
     perMessageDeflate: false,
+    ...(createConnection ? { createConnection } : {}),
   });
   const frames: ReceivedFrame[] = [];
   const requested = new Map<string | number, string>();

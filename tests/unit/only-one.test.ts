@@ -99,6 +99,7 @@ describe('files protected by a change lock', () => {
     const known = /^export |createChangeLock\(\{.*\bwriter: create\w+Writer\(/;
     expect(made.filter((line) => !known.test(line))).toEqual([]);
     expect(filesWith(/createChangeLock\(/)).toEqual([
+      'server/account/token-changes.ts',
       'server/app/open-home.ts',
       'server/app/open-mcp.ts',
       'server/app/open-plugins.ts',
@@ -116,9 +117,10 @@ describe('files protected by a change lock', () => {
     expect(
       ofServer(/\bdocuments\.(set|setText|remove)\(|\{[^}]*\b(set|setText|remove)\b[^}]*\} = documents\b/),
     ).toEqual([
+      'server/account/identity.ts',
+      'server/account/token-changes.ts',
       'server/mcp/auth/credential-changes.ts',
       // Whole values under separate keys, which no change reads first.
-      'server/account/identity.ts',
       'server/models/video-uploads.ts',
       'server/plugins/checksums.ts',
       'server/uploads/uploads.ts',

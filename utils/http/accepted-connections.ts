@@ -40,14 +40,17 @@ export function createAcceptor(app: App, { handle, upgrade, requests }: Acceptor
   // The guard answers a missing Host itself. The limits on time apply to servers that listen only.
   const server = createServer({ requireHostHeader: false, requestTimeout: 0, keepAliveTimeout: 0 });
   server.on('request', (request, response) => {
-    // The connection ends with the reply to the first one.
-    if (!isFirst(request.socket)) return;
+    const { socket: connection } = request;
+    if (!isFirst(connection)) return void connection.destroy();
     response.shouldKeepAlive = false;
+    // Also if a handler sets the header for the opposite.
+    response.once('close', () => connection.end());
     requests.add(response);
     void handle(request, response);
   });
   server.on('upgrade', (request, connection, head) => {
     if (isFirst(connection)) upgrade(request, connection, head);
+    else connection.destroy();
   });
   server.on('clientError', (error: NodeJS.ErrnoException, connection) => {
     if (isFirst(connection)) refuse(connection, STATUSES[error.code ?? ''] ?? 400);

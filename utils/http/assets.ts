@@ -1,20 +1,29 @@
 /** Serves the built page, after the guard. */
-import { open } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '#server/errors/errno.ts';
+import { namesEtag } from './byte-range.ts';
+import { contentTag, pageDocument } from './page-document.ts';
 import type { Reply } from './reply.ts';
 import { streamed } from './reply.ts';
 
 const INDEX = 'index.html';
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 
+export interface PageRequest {
+  /** Path of the page in the browser; begins and ends with a slash. */
+  base: string;
+  headers: Reply['headers'];
+  ifNoneMatch: string | undefined;
+}
+
 export interface AssetReader {
   /**
-   * The file of a path outside `/api/`; the page itself, with `pageHeaders`, for paths without an extension; else 404
-   * in plain text.
+   * The file of a path outside `/api/`; the page itself, as `page` specifies, for paths without an extension; else 404 in
+   * plain text.
    */
-  read(segments: string[], pageHeaders?: Reply['headers']): Promise<Reply>;
+  read(segments: string[], page: PageRequest): Promise<Reply>;
 }
 
 const notFound = (): Reply => ({
@@ -72,17 +81,35 @@ export function createAssetReader(directory: () => string): AssetReader {
     return streamed(opened.file.createReadStream(upTo(opened.size)), opened.size, headers);
   }
 
+  /** Undefined if the page was not built. */
+  async function pageReply({ base, headers: more, ifNoneMatch }: PageRequest): Promise<Reply | undefined> {
+    let html: string;
+    try {
+      html = await readFile(join(directory(), INDEX), 'utf8');
+    } catch (error) {
+      if (ABSENT.has(errorCode(error) ?? '')) return undefined;
+      throw error;
+    }
+    const body = Buffer.from(pageDocument(html, base));
+    const tag = contentTag(body);
+    const headers = {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-cache',
+      etag: `"${tag}"`,
+      ...more,
+    };
+    return namesEtag(ifNoneMatch, tag) ? { status: 304, headers } : { status: 200, headers, body };
+  }
+
   return {
-    async read(segments, pageHeaders = {}) {
+    async read(segments, page) {
       const last = segments.at(-1) ?? '';
-      const page = { 'cache-control': 'no-cache', ...pageHeaders };
-      if (segments.every(plain)) {
-        const isPage = segments.length === 1 && last === INDEX;
-        const isHashed = segments[0] === 'assets';
-        const found = await reply(segments, isPage ? page : isHashed ? { 'cache-control': IMMUTABLE } : {});
+      const isPage = segments.length === 1 && last === INDEX;
+      if (!isPage && segments.every(plain)) {
+        const found = await reply(segments, segments[0] === 'assets' ? { 'cache-control': IMMUTABLE } : {});
         if (found) return found;
       }
-      const found = last.includes('.') ? undefined : await reply([INDEX], page);
+      const found = isPage || !last.includes('.') ? await pageReply(page) : undefined;
       return found ?? notFound();
     },
   };

@@ -93,7 +93,12 @@ export function createRequestHandler(
     const { method, target, rules } = event.context.served;
     const isPage = (method === 'GET' || method === 'HEAD') && !isReserved(target);
     if (!isPage) throw unknownRoute(event);
-    await sendReply(event, await assets.read(target.segments, rules.policies.page));
+    const page = {
+      base: rules.base,
+      headers: rules.policies.page,
+      ifNoneMatch: event.node.req.headers['if-none-match'],
+    };
+    await sendReply(event, await assets.read(target.segments, page));
   }
 
   async function answerVerdict(event: H3Event, { outcome, refusal }: Verdict): Promise<void> {

@@ -11,7 +11,7 @@ import { createRest, type Rest, type RestOptions } from './rest.ts';
 import { createSocket, type Socket, type SocketOptions } from './socket.ts';
 import { followTranscripts, type TranscriptFollower, type TranscriptListener } from './transcript-feed.ts';
 
-export interface ClientOptions extends RestOptions, Pick<SocketOptions, 'WebSocket' | 'firstDelayMs'> {}
+export interface ClientOptions extends RestOptions, Pick<SocketOptions, 'WebSocket' | 'firstDelayMs' | 'idlePingMs'> {}
 
 export interface Client {
   readonly rest: Rest;

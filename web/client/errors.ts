@@ -19,8 +19,26 @@ export class ApiError extends Error {
 
 /** There was no reply: the server cannot be reached, or another program replied. */
 export class ConnectionError extends Error {
-  override readonly name = 'ConnectionError';
+  override readonly name: string = 'ConnectionError';
 }
+
+/** The relay between the page and the server replied instead of the server. */
+export class RelayError extends ConnectionError {
+  override readonly name = 'RelayError';
+  /** The relay's own code, such as `login_required`. */
+  readonly code: string;
+
+  constructor(code: string) {
+    super(RELAY_TEXTS[code] ?? `The relay refused the request (${code}).`);
+    this.code = code;
+  }
+}
+
+const RELAY_TEXTS: Partial<Record<string, string>> = {
+  login_required: 'You are signed out of the relay. Reload this page to sign in again.',
+  device_offline: 'The relay has no connection to the server.',
+  device_not_found: 'The relay does not have this device any more.',
+};
 
 export const isUnauthorized = (error: unknown): boolean => error instanceof ApiError && error.code === 40101;
 

@@ -1,5 +1,5 @@
 /** REST client: one function for each call; unwraps the envelope into data or a typed error. */
-import { ApiError, ConnectionError, reasonOf } from './errors.ts';
+import { ApiError, ConnectionError, RelayError, reasonOf } from './errors.ts';
 import type {
   AgentConfigRequest,
   AuthSummary,
@@ -57,6 +57,9 @@ type Envelope<T> = { code: 0; data: T } | { code: number; msg: string; details?:
 
 export type Rest = ReturnType<typeof createRest>;
 
+/** A relay adds it to the replies of its own; it removes the header from those of the server. */
+const RELAY_ERROR_HEADER = 'x-service-relay-error';
+
 /** The second generation's paths, relative to `api/v1/`. */
 const V2 = '../v2/';
 /** The largest page of ids. */
@@ -92,10 +95,13 @@ export function createRest(options: RestOptions) {
     });
     const publicId = response.headers.get('x-service-client-public-id');
     if (publicId !== null) options.caller?.onPublicId(publicId);
+    const relayError = response.headers.get(RELAY_ERROR_HEADER);
+    if (relayError !== null) throw new RelayError(relayError);
     return response;
   }
 
-  const silent = (error: unknown) => new ConnectionError(`The server does not answer: ${reasonOf(error)}`);
+  const silent = (error: unknown) =>
+    error instanceof RelayError ? error : new ConnectionError(`The server does not answer: ${reasonOf(error)}`);
 
   /** Sends a JSON body, or a form. */
   async function call<T>(method: string, path: string, { body, query, signal }: CallOptions = {}): Promise<T> {

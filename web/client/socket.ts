@@ -36,6 +36,8 @@ export interface SocketOptions {
   WebSocket: SocketConstructor;
   /** First delay before a reconnect; it doubles up to 30 s. */
   firstDelayMs?: number;
+  /** Time without a frame in either direction, after which the connection is probed; default: never. */
+  idlePingMs?: number;
 }
 
 export interface Socket {
@@ -81,6 +83,8 @@ export function createSocket(options: SocketOptions): Socket {
   let refusedToken: string | undefined;
   let retryTimer: ReturnType<typeof setTimeout> | undefined;
   let probeTimer: ReturnType<typeof setTimeout> | undefined;
+  let idleTimer: ReturnType<typeof setTimeout> | undefined;
+  let lastFrameAt = 0;
 
   function announce(next: Connection) {
     connection = next;
@@ -104,8 +108,36 @@ export function createSocket(options: SocketOptions): Socket {
     current.addEventListener('error', () => {});
   }
 
+  /** Probes the connection when it was idle, until it is lost. The timer is not restarted for each frame. */
+  function watchIdle(idleMs: number, wait = idleMs) {
+    idleTimer = setTimeout(() => {
+      const left = lastFrameAt + idleMs - Date.now();
+      if (left <= 0) probe();
+      watchIdle(idleMs, left > 0 ? left : idleMs);
+    }, wait);
+  }
+
+  function send(current: SocketLike, frame: object) {
+    lastFrameAt = Date.now();
+    current.send(JSON.stringify(frame));
+  }
+
+  function probe() {
+    if (connection.kind === 'waiting') return connect();
+    if (connection.kind === 'refused' && options.token() !== refusedToken) return connect();
+    if (connection.kind !== 'open' || !socket || probeTimer !== undefined) return;
+    const current = socket;
+    send(current, { type: 'ping', payload: {} });
+    probeTimer = setTimeout(() => {
+      // A broken connection may take minutes to report its close, so this does not wait for it.
+      current.close();
+      lost(current);
+    }, PROBE_TIMEOUT_MS);
+  }
+
   function release() {
     socket = undefined;
+    clearTimeout(idleTimer);
     clearTimeout(probeTimer);
     probeTimer = undefined;
     for (const waiter of waiters.values()) waiter.reject(new ConnectionError('The connection was lost'));
@@ -133,6 +165,7 @@ export function createSocket(options: SocketOptions): Socket {
   }
 
   function receive(text: string) {
+    lastFrameAt = Date.now();
     const frame: unknown = JSON.parse(text);
     if (isAck(frame)) {
       const waiter = waiters.get(frame.id);
@@ -144,6 +177,8 @@ export function createSocket(options: SocketOptions): Socket {
 
   signals.server_hello.listen(() => {
     delay = firstDelay;
+    clearTimeout(idleTimer);
+    if (options.idlePingMs !== undefined) watchIdle(options.idlePingMs);
     announce({ kind: 'open' });
   });
   signals.pong.listen(() => {
@@ -170,21 +205,10 @@ export function createSocket(options: SocketOptions): Socket {
         };
         waiters.set(id, { answered, reject });
       });
-      socket.send(JSON.stringify({ type, id, payload }));
+      send(socket, { type, id, payload });
       return answer;
     },
-    probe() {
-      if (connection.kind === 'waiting') return connect();
-      if (connection.kind === 'refused' && options.token() !== refusedToken) return connect();
-      if (connection.kind !== 'open' || !socket || probeTimer !== undefined) return;
-      const current = socket;
-      current.send(JSON.stringify({ type: 'ping', payload: {} }));
-      probeTimer = setTimeout(() => {
-        // A broken connection may take minutes to report its close, so this does not wait for it.
-        current.close();
-        lost(current);
-      }, PROBE_TIMEOUT_MS);
-    },
+    probe,
     hold() {
       clearTimeout(retryTimer);
     },

@@ -1,7 +1,7 @@
 /** Shared state of the whole page: the client, the connection, the session list, models. */
 import { computed, inject, shallowRef, type InjectionKey } from 'vue';
 import { createClient } from '../client/client.ts';
-import { ConnectionError, isUnauthorized, reasonOf } from '../client/errors.ts';
+import { ConnectionError, RelayError, isUnauthorized, reasonOf } from '../client/errors.ts';
 import type { Connection } from '../client/socket.ts';
 import type { AuthSummary, Config, Model } from '../client/types.ts';
 import type { FeatureSet } from '../features/feature.ts';
@@ -12,8 +12,11 @@ import { createSessionLists } from './session-lists.ts';
 import { caller, changeElsewhere } from './caller.ts';
 import type { TurnTarget } from '../state/search-hits.ts';
 import type { SearchOptions } from '../state/search-query.ts';
-import { saveToken, storedToken, takeToken } from './token.ts';
+import { pageAddress, sessionHashAddress } from '../state/page-address.ts';
+import { createTokenStore } from './token-store.ts';
+import { takeToken } from './token.ts';
 
+const RELAY_PING_MS = 30_000;
 /** Capacity of the LRU list of followed sessions, which are displayed again without loading. */
 const KEPT_SESSIONS = 6;
 
@@ -31,12 +34,21 @@ const viewInAddress = () => /^#\/([a-z-]+)$/.exec(location.hash)?.[1];
 
 /** Opens the connection of the page; never closed. */
 export function createWorkbench(features: FeatureSet) {
-  let token = takeToken() ?? storedToken();
+  const declaredBase = document.querySelector<HTMLMetaElement>('meta[name="service-base"]')?.content;
+  const { base, viaRelay } = pageAddress(location.href, declaredBase);
+  const tokens = createTokenStore(base, { tab: sessionStorage, device: localStorage });
+  const given = takeToken();
+  if (given !== undefined) tokens.saveUntested(given);
+  let token = tokens.read();
+  const sessionAddress = sessionHashAddress(location.href, base);
+  if (sessionAddress !== undefined) history.replaceState(null, '', sessionAddress);
   const client = createClient({
-    baseUrl: new URL('.', document.baseURI).href,
+    baseUrl: new URL(base, location.origin).href,
     token: () => token,
     caller,
     WebSocket: window.WebSocket,
+    // Proxies between close connections without traffic, and the server sends no pings.
+    ...(viaRelay && { idlePingMs: RELAY_PING_MS }),
   });
   const { rest, socket } = client;
 
@@ -62,7 +74,7 @@ export function createWorkbench(features: FeatureSet) {
     if (isUnauthorized(error)) {
       unauthorized.value = true;
       socket.hold();
-    } else if (!(error instanceof ConnectionError)) problem.value = reasonOf(error);
+    } else if (!(error instanceof ConnectionError) || error instanceof RelayError) problem.value = reasonOf(error);
   }
 
   async function readModels() {
@@ -76,7 +88,7 @@ export function createWorkbench(features: FeatureSet) {
   const lists = createSessionLists(client, report);
   const batch = createBatch({ rest, lists, report });
   // The path separates two servers of one origin.
-  const pins = createPins(localStorage, `service-code.pins${location.pathname}`);
+  const pins = createPins(localStorage, `service-code.pins${base}`);
   window.addEventListener('storage', pins.changed);
 
   async function refresh() {
@@ -89,8 +101,11 @@ export function createWorkbench(features: FeatureSet) {
     }
   }
 
-  /** Tests the token with one request, since every refused request counts towards a ban. */
-  async function useToken(given: string) {
+  /**
+   * Tests the token with one request, since every refused request counts towards a ban. `stay`: whether it outlives the
+   * tab; default: as before.
+   */
+  async function useToken(given: string, stay?: boolean) {
     const before = token;
     token = given;
     try {
@@ -99,7 +114,7 @@ export function createWorkbench(features: FeatureSet) {
       token = before;
       return report(error);
     }
-    saveToken(given);
+    tokens.save(given, stay);
     unauthorized.value = false;
     if (socket.connection.kind === 'open') await refresh();
     else socket.probe();
@@ -107,7 +122,10 @@ export function createWorkbench(features: FeatureSet) {
 
   socket.onConnection((state) => {
     connection.value = state;
-    if (state.kind === 'open') void refresh();
+    if (state.kind === 'open') {
+      if (token !== undefined) tokens.save(token);
+      void refresh();
+    }
     // A refused upgrade looks like a lost connection; only a REST call detects a wrong token.
     if (state.kind === 'waiting') rest.meta().catch(report);
     if (state.kind === 'refused') unauthorized.value = true;
@@ -184,6 +202,12 @@ export function createWorkbench(features: FeatureSet) {
       return done;
     },
     batch,
+    viaRelay,
+    staysSignedIn: tokens.staysSignedIn,
+    /** Stores the token for the browser, or for this tab only. */
+    staySignedIn(stay: boolean): void {
+      if (token !== undefined) tokens.save(token, stay);
+    },
     useToken,
   };
 }

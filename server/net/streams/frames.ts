@@ -5,6 +5,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { tryParseJson } from '#server/text/json.ts';
+import { isValidPrefix } from '../connection-facts.ts';
 
 export const SUBPROTOCOL = 'service-tunnel.v1';
 export const HEADER_BYTES = 5;
@@ -80,7 +81,7 @@ const openFactsSchema = z.object({
     .max(255)
     .regex(/^(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?$/),
   /** Public path before the device's, without a final slash; empty if there is none. */
-  prefix: z.string().regex(/^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)*$/),
+  prefix: z.string().refine(isValidPrefix),
 });
 /** The browser's side of a stream, as the relay knows it. */
 export type OpenFacts = z.infer<typeof openFactsSchema>;

@@ -16,6 +16,8 @@ const LINGER_MS = 10_000;
 /** Smaller chunks are joined: each of them occupies far more memory than its bytes. */
 const SMALL_BYTES = 4096;
 const BLOCK_BYTES = 16_384;
+/** Codes of streams whose user has left or needs no more: no error of the stream. */
+const ORDINARY = new Set(['cancel', 'done']);
 
 /** The stream was reset, by the other end; or `destroy` resets it with this code. */
 export class StreamReset extends Error {
@@ -116,7 +118,7 @@ export class TunnelStream extends Duplex {
     const isReadable = this.#receivedEnd && this.#link.keepsReceived;
     this.#receivedEnd = true;
     this.#sentEnd = true;
-    if (!isReadable) return void this.destroy(new StreamReset(reset));
+    if (!isReadable) return void this.destroy(ORDINARY.has(reset.code) ? undefined : new StreamReset(reset));
     this.#dropSending();
     this.#link.finished(this.id);
     if (this.readableEnded) this.destroy();

@@ -53,6 +53,11 @@ export interface LiveSession extends ReadableSession, Pick<SessionParts, 'agents
   promptAccepted(text: string): Draft[];
   /** Stores a custom title as sent; the lock must be held. Throws `persistence.failure`. */
   rename(title: string): void;
+  /**
+   * Stores a generated title unless the title is a custom one and `force` is not set; the lock must be held. Returns
+   * whether it was stored. Throws `persistence.failure`.
+   */
+  nameGenerated(title: string, options: { force: boolean }): boolean;
   /** Cancels running operations; returns the records of the agents' closing, for the journal's last line. */
   end(reason: UnloadReason): Promise<Draft[]>;
 }
@@ -179,6 +184,19 @@ export function createLiveSession(deps: LiveSessionDeps): LiveSession {
           { titleKind: 'custom' },
         ),
       ]);
+    },
+
+    nameGenerated(title, { force }) {
+      if (!force && log.state.index.titleKind === 'custom') return false;
+      log.append([
+        event(
+          MAIN_AGENT,
+          'session.meta.updated',
+          { title, patch: { title, isCustomTitle: false } },
+          { titleKind: 'generated' },
+        ),
+      ]);
+      return true;
     },
 
     async end(reason) {

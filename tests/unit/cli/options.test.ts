@@ -21,6 +21,7 @@ describe('command line', () => {
       open: true,
       allowRemoteShutdown: false,
       allowRemoteTerminals: false,
+      remoteControl: false,
       demo: false,
     });
   });
@@ -31,6 +32,7 @@ describe('command line', () => {
     [['--host', 'box.lan', '--no-open'], { host: 'box.lan', open: false }],
     [['--host=::1', '--port=0'], { host: '::1', port: 0 }],
     [['--allowed-host', 'a,b', '--allowed-host', 'c'], { allowedHosts: ['a', 'b', 'c'] }],
+    [['--remote-control'], { remoteControl: true }],
     [['--allowed-host', 'a', 'b', '--demo'], { allowedHosts: ['a', 'b'], demo: true }],
     [['--log-level', 'debug', '--web-title', '--x'], undefined],
     [['--web-title', 'My title', '--dangerous-bypass-auth'], { webTitle: 'My title', bypassAuth: true }],

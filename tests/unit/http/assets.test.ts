@@ -29,17 +29,18 @@ afterAll(() => rm(folder, { recursive: true }));
 
 const reader = createAssetReader(() => folder);
 const PAGE_HEADERS = { 'content-security-policy': "default-src 'self'" };
+const PAGE = { base: '/', headers: PAGE_HEADERS, ifNoneMatch: undefined };
 
 async function read(path: string, from = reader) {
-  const { status, headers, body } = await from.read(path.split('/'), PAGE_HEADERS);
-  return { status, headers, body: body instanceof Readable ? await text(body) : body };
+  const { status, headers, body } = await from.read(path.split('/'), PAGE);
+  return { status, headers, body: body instanceof Readable ? await text(body) : body?.toString() };
 }
 const page = {
   status: 200,
   headers: {
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-cache',
-    'content-length': 11,
+    etag: expect.stringMatching(/^"[\w-]{43}"$/),
     ...PAGE_HEADERS,
   },
   body: '<p>page</p>',
@@ -97,7 +98,7 @@ describe('a path that names no file', () => {
   });
 
   it.each(['..%2findex.html', 'assets/a.js'])('is not found although its segments hold slashes: %s', async (path) => {
-    expect(await reader.read([decodeURIComponent(path)])).toEqual(missing);
+    expect(await reader.read([decodeURIComponent(path)], PAGE)).toEqual(missing);
   });
 
   it('is not found if the page was not built', async () => {
@@ -107,5 +108,51 @@ describe('a path that names no file', () => {
 });
 
 it('a file that cannot be opened is a failure, and not the page', async () => {
-  await expect(reader.read(['loop.js'])).rejects.toMatchObject({ code: 'ELOOP' });
+  await expect(reader.read(['loop.js'], PAGE)).rejects.toMatchObject({ code: 'ELOOP' });
+});
+
+describe('the document of the page', () => {
+  const HTML =
+    '<html><head><link rel="icon" href="./icon.svg"><script type="module" src="./assets/a-1.js"></script></head>' +
+    '<body><a href="https://other.test/">./</a></body></html>';
+  let built: string;
+  beforeAll(async () => {
+    built = await temporaryDirectory();
+    await writeFile(join(built, 'index.html'), HTML);
+  });
+  afterAll(() => rm(built, { recursive: true }));
+  const documentAt = async (base: string, path = '', ifNoneMatch?: string) => {
+    const { status, headers, body } = await createAssetReader(() => built).read(path.split('/'), {
+      base,
+      headers: {},
+      ifNoneMatch,
+    });
+    return { status, tag: headers.etag, html: body?.toString() };
+  };
+
+  it.each(['', 'index.html', 'sessions/session_1'])('has addresses below its base, at %j', async (path) => {
+    expect((await documentAt('/', path)).html).toBe(
+      '<html><head><link rel="icon" href="/icon.svg"><script type="module" src="/assets/a-1.js"></script>' +
+        '  <meta name="service-base" content="/" />\n  </head><body><a href="https://other.test/">./</a></body></html>',
+    );
+    expect((await documentAt('/devices/d1/', path)).html).toContain('src="/devices/d1/assets/a-1.js"');
+    expect((await documentAt('/devices/d1/', path)).html).toContain('content="/devices/d1/"');
+  });
+
+  it('contains the base as text only', async () => {
+    const { html } = await documentAt(`/a&"'<b>$&$1/`);
+    expect(html).toContain('content="/a&amp;&quot;&#39;&lt;b&gt;$&amp;$1/"');
+    expect(html).toContain('href="/a&amp;&quot;&#39;&lt;b&gt;$&amp;$1/icon.svg"');
+  });
+
+  it('has the tag of its bytes, which answers a repeated request', async () => {
+    const { tag } = await documentAt('/');
+    const other = await documentAt('/devices/d1/');
+    expect(other.tag).not.toBe(tag);
+    expect(await documentAt('/', 'sessions/x', String(tag))).toEqual({ status: 304, tag, html: undefined });
+    expect(await documentAt('/devices/d1/', '', String(tag))).toEqual({ ...other, status: 200 });
+    await writeFile(join(built, 'index.html'), HTML.replace('a-1', 'a-2'));
+    expect((await documentAt('/', '', String(tag))).status).toBe(200);
+    await writeFile(join(built, 'index.html'), HTML);
+  });
 });

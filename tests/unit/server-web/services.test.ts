@@ -1,5 +1,6 @@
 /** The configured services, first source of pages and only one of searches: requests and handling of replies. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { AccessTokenError } from '#server/account/tokens.ts';
 import { noLogins } from '#support/no-logins.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { createHttpClient, type HttpClient } from '#server/net/http-client.ts';
@@ -28,7 +29,7 @@ beforeEach(() => {
 });
 
 type Services = ReturnType<WebDeps['services']>;
-const webWith = (services: Services): Web =>
+const webWith = (services: Services, more: Partial<WebDeps> = {}): Web =>
   createWeb({
     services: () => services,
     fetch: client.fetch,
@@ -38,6 +39,7 @@ const webWith = (services: Services): Web =>
     identityHeaders: () => ({}),
     clock,
     log: createLogger('debug', (line) => void lines.push(line)),
+    ...more,
   });
 
 const service = (path: string) => `http://127.0.0.1:${host.port}${path}`;
@@ -212,5 +214,65 @@ describe('searches', () => {
     controller.abort(new Error('enough'));
     await expect(aborted).rejects.toThrow('enough');
     expect(clock.waits()).toEqual([]);
+  });
+});
+
+describe('a service with a login', () => {
+  const entry = (path: string) => ({ baseUrl: service(path), oauth: { storage: 'file' as const, key: 'oauth/k' } });
+  const results = JSON.stringify({ search_results: [{ title: 'A', url: 'http://a.test/', snippet: 's' }] });
+
+  /** A login whose first token is refused. */
+  function webWithLogin(services: Services) {
+    const used: string[] = [];
+    const logins: WebDeps['logins'] = {
+      async authorized({ key }, send, { discard } = {}) {
+        const reply = await send(`${key} one`);
+        if (reply.status !== 401) return reply;
+        await discard?.(reply);
+        return send(`${key} two`);
+      },
+      noteUse: (address) => void used.push(address),
+    };
+    return { used, web: webWith(services, { logins, identityHeaders: () => ({ 'X-Service-Device-Id': 'device' }) }) };
+  }
+
+  test('gets a token, the identity of this machine, and a second request after a 401', async () => {
+    host.on('/login-search', (request, response) => {
+      if (request.headers.authorization === 'Bearer oauth/k two') response.end(results);
+      else response.writeHead(401).end('x');
+    });
+    const { web, used } = webWithLogin({ search: entry('/login-search') });
+    expect(await web.search('who', { toolCallId: 'call_1', signal: never })).toHaveLength(1);
+    expect(host.requests).toMatchObject(
+      ['one', 'two'].map((word) => ({
+        body: JSON.stringify({ text_query: 'who' }),
+        headers: {
+          authorization: `Bearer oauth/k ${word}`,
+          'x-service-device-id': 'device',
+          'x-service-tool-call-id': 'call_1',
+        },
+      })),
+    );
+    expect(used).toEqual([service('/login-search')]);
+  });
+
+  test('uses its key if it has one', async () => {
+    host.on('/login-search', sends(results));
+    const { web } = webWithLogin({ search: { ...entry('/login-search'), apiKey: 'secret-key' } });
+    await web.search('who', { toolCallId: 'call_1', signal: never });
+    expect(host.requests[0]?.headers).toMatchObject({
+      authorization: 'Bearer secret-key',
+      'user-agent': 'service-code/0',
+    });
+    expect(host.requests[0]?.headers).not.toHaveProperty('x-service-device-id');
+  });
+
+  test('reports a missing login', async () => {
+    const missing = () => Promise.reject(new AccessTokenError('missing', 'log in first'));
+    const web = webWith({ search: entry('/login-search') }, { logins: { authorized: missing, noteUse: () => {} } });
+    await expect(web.search('who', { toolCallId: 'call_1', signal: never })).rejects.toThrow(
+      'cannot be used: log in first',
+    );
+    expect(host.requests).toEqual([]);
   });
 });

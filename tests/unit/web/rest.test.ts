@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { ConnectionError } from '../../../web/client/errors.ts';
+import { ConnectionError, isUnauthorized } from '../../../web/client/errors.ts';
 import { createRest, type Rest } from '../../../web/client/rest.ts';
 import { eventually } from '#support/patience.ts';
 
@@ -15,13 +15,20 @@ let asked: string[];
 let isClosed: boolean;
 /** The data of each reply; undefined sends none. */
 let answer: (path: string) => unknown;
+/** An error of the relay, sent instead of a reply. */
+let relayError: string | undefined;
 
 beforeEach(async () => {
   asked = [];
   isClosed = false;
+  relayError = undefined;
   http = createServer((request, response) => {
     void text(request).then((body) => {
       asked.push(`${request.method} ${request.url} ${body}`.trim());
+      if (relayError !== undefined) {
+        response.writeHead(401, { 'x-service-relay-error': relayError });
+        return void response.end(JSON.stringify({ code: 40101, msg: 'no', data: null, request_id: 'r' }));
+      }
       const data = answer(request.url ?? '');
       response.on('close', () => (isClosed ||= !response.writableFinished));
       if (data !== undefined) response.end(JSON.stringify({ code: 0, msg: 'success', data, request_id: 'r' }));
@@ -70,4 +77,13 @@ it('archives and restores by the batch endpoints', async () => {
   expect(await rest.archiveMany(['a'])).toMatchObject({ succeeded: 1 });
   expect(await rest.restoreMany(['a'])).toMatchObject({ succeeded: 1 });
   expect(asked).toEqual(['POST /api/v2/sessions:archive {"ids":["a"]}', 'POST /api/v2/sessions:restore {"ids":["a"]}']);
+});
+
+it.each(['login_required', 'other'])('a refusal by the relay (%s) is no refused token', async (code) => {
+  relayError = code;
+  const error: unknown = await rest.meta().catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(ConnectionError);
+  expect(isUnauthorized(error)).toBe(false);
+  expect(error).toMatchObject({ code, message: expect.stringMatching(/relay/) });
+  await expect(rest.bytes('files/f')).rejects.toMatchObject({ code });
 });

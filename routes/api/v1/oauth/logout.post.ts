@@ -7,9 +7,9 @@ export default defineEndpoint({
   body: logoutSchema,
   bodyRequired: false,
   data: loggedOutSchema,
-  async handler({ body, caller, app }) {
+  async handler({ body, caller, app, afterReply }) {
     const { reply, followUp } = await app.logout(body.provider, caller);
-    void followUp();
+    afterReply(followUp);
     return reply;
   },
 });

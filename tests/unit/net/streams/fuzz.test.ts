@@ -18,7 +18,7 @@ import {
 import { createStreams, type Streams } from '#server/net/streams/streams.ts';
 
 const SEQUENCES = 20_000;
-const FRAMES = 24;
+const FRAMES = 16;
 const WINDOW = 131_072;
 const MAX_STREAMS = 4;
 const LIMITS = { maxStreams: MAX_STREAMS, window: WINDOW, heartbeatMs: 20_000 };
@@ -38,7 +38,7 @@ function data(id: number, size: number): Buffer {
   if (dataFrames.size < 200) dataFrames.set(key, frame);
   return frame;
 }
-const WRITTEN = Buffer.alloc(200_000);
+const WRITTEN = Buffer.alloc(70_000);
 
 const noise = (random: Random) => Buffer.from(Array.from({ length: integer(random, 30) }, () => integer(random, 256)));
 

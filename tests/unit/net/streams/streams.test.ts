@@ -140,11 +140,12 @@ describe('streams of a tunnel', () => {
   });
 
   it('resets a stream that is destroyed, with the code of its end', async () => {
-    const { open, accepted } = await openPair();
+    const { open, accepted, relay } = await openPair();
     const left = await open();
-    const gone = once(left.local, 'error');
+    const gone = once(left.local, 'close');
     left.relay.destroy();
-    expect(await gone).toMatchObject([{ code: 'cancel' }]);
+    await gone;
+    expect(relay.frames.at(-1)).toMatchObject({ type: 'reset', reset: { code: 'cancel' } });
     const failed = await open();
     const told = once(failed.relay, 'error');
     failed.local.destroy(new Error('broken'));

@@ -1,0 +1,145 @@
+/** Reads of documents from servers that are slow, hostile or redirect. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { expect, it, onTestFinished } from 'vitest';
+import { getDocument, requestReason, withinTime } from '#server/model-catalog/get-document.ts';
+import { createHttpClient } from '#server/net/http-client.ts';
+import { listenDuringTest } from '#support/listen-during-test.ts';
+import { manualClock } from '#support/manual-clock.ts';
+import { until } from '#support/patience.ts';
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A server, and the authorization of each request that it received. */
+async function serve(handler: Handler) {
+  const keys: (string | undefined)[] = [];
+  const port = await listenDuringTest(
+    createServer((request, response) => {
+      keys.push(request.headers.authorization);
+      handler(request, response);
+    }),
+  );
+  return { url: `http://127.0.0.1:${port}/`, keys };
+}
+
+const network = { resolve: async () => [], localScope: async (): Promise<string | undefined> => undefined };
+const redirect =
+  (to: () => string, status = 302): Handler =>
+  (_request, response) =>
+    void response.writeHead(status, { location: to() }).end();
+
+function get(url: string, more: { key?: string; leavesOrigin?: boolean; signal?: AbortSignal } = {}, other = network) {
+  const client = createHttpClient();
+  onTestFinished(client.close);
+  const request = {
+    headers: { accept: 'x' },
+    key: 'k',
+    leavesOrigin: true,
+    signal: AbortSignal.timeout(60_000),
+    ...more,
+  };
+  return getDocument(url, request, { fetch: client.fetch, network: other });
+}
+
+it('returns the body of any status, and sends the key as bearer', async () => {
+  const { url, keys } = await serve((request, response) =>
+    response.writeHead(request.url === '/' ? 200 : 418).end('text'),
+  );
+  expect(await get(url)).toEqual({ status: 200, body: 'text' });
+  expect(await get(`${url}x`, { key: '' })).toEqual({ status: 418, body: 'text' });
+  expect(keys).toEqual(['Bearer k', undefined]);
+});
+
+it.each([301, 302, 303, 307, 308])('follows %i to another origin without the key', async (status) => {
+  const target = await serve((_request, response) => response.end('there'));
+  const { url, keys } = await serve(redirect(() => target.url, status));
+  expect(await get(url)).toEqual({ status: 200, body: 'there' });
+  expect(keys).toEqual(['Bearer k']);
+  expect(target.keys).toEqual([undefined]);
+});
+
+it('within the origin, and back at it, the key is sent', async () => {
+  const away = await serve(redirect(() => `${home.url}end`));
+  const home = await serve((request, response) => {
+    const next = { '/': '/second', '/second': away.url }[request.url ?? ''];
+    if (next === undefined) response.end('end');
+    else response.writeHead(302, { location: next }).end();
+  });
+  expect(await get(home.url)).toEqual({ status: 200, body: 'end' });
+  expect(home.keys).toEqual(['Bearer k', 'Bearer k', 'Bearer k']);
+  expect(away.keys).toEqual([undefined]);
+});
+
+it('refuses to leave the origin where that is not allowed', async () => {
+  const target = await serve((_request, response) => response.end());
+  const { url } = await serve(redirect(() => target.url));
+  await expect(get(url, { leavesOrigin: false })).rejects.toThrow(`a redirect to ${new URL(target.url).origin}`);
+  expect(target.keys).toEqual([]);
+});
+
+it('refuses an endless redirect, invalid addresses and other protocols', async () => {
+  const endless = await serve(redirect(() => '/'));
+  await expect(get(endless.url)).rejects.toThrow('more than 5 redirects');
+  expect(endless.keys).toHaveLength(6);
+  for (const [location, message] of [
+    ['http://', 'a redirect to an invalid address'],
+    ['file:///etc/passwd', 'a redirect to file:'],
+  ] as const) {
+    const { url } = await serve(redirect(() => location));
+    await expect(get(url)).rejects.toThrow(message);
+  }
+});
+
+it('a server elsewhere cannot redirect to a service of this machine', async () => {
+  const { url } = await serve(redirect(() => 'http://127.0.0.2:1/'));
+  const scopes = {
+    ...network,
+    localScope: async (address: string) => (address === '127.0.0.2' ? 'this machine' : undefined),
+  };
+  await expect(get(url, {}, scopes)).rejects.toThrow('a redirect to this machine');
+});
+
+it('refuses a body above 16 MiB, compressed or not, and a redirect from https to http', async () => {
+  const bomb = gzipSync(Buffer.alloc(17 * 1024 * 1024));
+  const large = await serve((_request, response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip' });
+    response.end(bomb);
+  });
+  await expect(get(large.url)).rejects.toThrow('the answer is larger than 16777216 bytes');
+  const fetch = async () => new Response(null, { status: 302, headers: { location: 'http://example.org/' } });
+  const request = { headers: {}, key: '', leavesOrigin: true, signal: AbortSignal.timeout(60_000) };
+  await expect(getDocument('https://example.com/', request, { fetch, network })).rejects.toThrow(
+    'a redirect from https to http',
+  );
+});
+
+it('the body of a failure above 64 KiB is ignored', async () => {
+  const { url } = await serve((_request, response) => response.writeHead(500).end('x'.repeat(100_000)));
+  expect(await get(url)).toEqual({ status: 500, body: '' });
+});
+
+it('the time limit includes the body', async () => {
+  const clock = manualClock();
+  const { url, keys } = await serve((_request, response) => void response.writeHead(200).write('{'));
+  const work = withinTime(10_000, clock, new AbortController().signal, (signal) => get(url, { signal }));
+  const outcome = work.then(
+    () => 'read',
+    (error: unknown) => requestReason(error),
+  );
+  await until(() => keys.length > 0);
+  clock.advance(10_000);
+  expect(await outcome).toBe('timed out after 10 s');
+  expect(clock.waits()).toEqual([]);
+});
+
+it.each<[string, unknown, string]>([
+  [
+    'the innermost message',
+    new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') }),
+    'connect ECONNREFUSED',
+  ],
+  ['the messages of all addresses', new AggregateError([new Error('a'), new Error('b')]), 'a; b'],
+  ['no message', new Error(''), 'fetch failed'],
+])('a reason is %s', (_name, error, reason) => {
+  expect(requestReason(error)).toBe(reason);
+});
