@@ -11,6 +11,7 @@ import { createClient } from './client.mjs';
 import { measureContents } from './measures/contents.mjs';
 import { measureCrowd } from './measures/crowd.mjs';
 import { measureDeltas } from './measures/deltas.mjs';
+import { measureDirectory } from './measures/directory.mjs';
 import { measureFileList } from './measures/file-list.mjs';
 import { measureFileSearch } from './measures/file-search.mjs';
 import { measureGrowth } from './measures/growth.mjs';
@@ -20,6 +21,7 @@ import { measureMcp } from './measures/mcp.mjs';
 import { measureMemory } from './measures/memory.mjs';
 import { measurePage } from './measures/page.mjs';
 import { measurePageList } from './measures/page-list.mjs';
+import { measureRefresh } from './measures/refresh.mjs';
 import { measureRequests } from './measures/requests.mjs';
 import { measureSearch } from './measures/search.mjs';
 import { measureSessions } from './measures/sessions.mjs';
@@ -54,6 +56,8 @@ const measures = {
   contents: measureContents,
   mcp: measureMcp,
   skills: measureSkills,
+  directory: measureDirectory,
+  refresh: measureRefresh,
 };
 /** Measures that run only if named. */
 const long = { soak: measureSoak, lists: measureLists, search: measureSearch };

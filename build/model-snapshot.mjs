@@ -33,7 +33,7 @@ const sources = [];
 for (const source of args) {
   const { directory, about } = await readSource(source);
   const { entries, dropped } = trimDirectory(Buffer.from(JSON.stringify(directory)));
-  for (const id of dropped) console.warn(`${source}: ${id} is too large`);
+  for (const id of dropped) process.stderr.write(`${source}: ${id} is too large\n`);
   let added = 0;
   for (const [id, text] of entries) {
     const entry = JSON.parse(text);
@@ -65,4 +65,4 @@ const compressed = brotliCompressSync(text, {
 });
 await writeFile(target, compressed);
 const models = sorted.reduce((sum, [, entry]) => sum + Object.keys(entry.models).length, 0);
-console.log(`${target}: ${sorted.length} providers, ${models} models, ${compressed.length} bytes`);
+process.stdout.write(`${target}: ${sorted.length} providers, ${models} models, ${compressed.length} bytes\n`);

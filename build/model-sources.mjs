@@ -132,7 +132,7 @@ async function readPackage(name) {
   try {
     const packed = await run('npm', ['pack', name, '--ignore-scripts', '--json', '--pack-destination', folder]);
     const [{ filename }] = JSON.parse(packed.stdout);
-    // npm lists the name of a scoped package with its scope.
+    // Some versions of npm list the file of a scoped package with its scope.
     await run('tar', ['xzf', filename.replace('@', '').replace('/', '-')], { cwd: folder });
     const root = join(folder, 'package');
     const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
@@ -147,7 +147,7 @@ async function readPackage(name) {
         source: manifest.name,
         version: manifest.version,
         licence: manifest.license,
-        ...(author && { author: typeof author === 'string' ? author : author.name }),
+        ...(author && { author: (typeof author === 'string' ? author : author.name).replace(/\s*[<(].*/, '') }),
         ...(notice && { notice }),
       },
     };
@@ -158,7 +158,9 @@ async function readPackage(name) {
 
 /** The values that a module of a package exports. It runs in a process that can only read the package. */
 async function exportsOf(path, root) {
-  const permission = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission';
+  const permission = process.allowedNodeEnvironmentFlags.has('--permission')
+    ? '--permission'
+    : '--experimental-permission';
   const script = `import * as all from ${JSON.stringify(pathToFileURL(path).href)}; process.stdout.write(JSON.stringify(all));`;
   const { stdout } = await run(
     process.execPath,

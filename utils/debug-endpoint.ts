@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { CALL_ERRORS } from '#server/debug/call-member.ts';
 import { debugMounted, type Debug } from '#server/debug/debug.ts';
 import type { ErrorName } from '#server/errors/catalogue.ts';
-import { jsonText } from '#server/text/json.ts';
+import { jsonText } from '#server/text/json-text.ts';
 import { defineEndpoint } from './endpoint.ts';
 import type { Endpoint } from './endpoint-definition.ts';
 import { pathParams } from './params.ts';

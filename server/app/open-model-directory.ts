@@ -12,7 +12,7 @@ import type { Home } from './open-home.ts';
 import type { AppOptions } from './options.ts';
 
 export interface OpenedModelDirectory extends Pick<ModelDirectory, 'list' | 'get'> {
-  /** As `importCatalog`. */
+  /** Imports a provider, like `importCatalog`. */
   import(form: ImportCatalog, by: Caller): Promise<ImportedProvider>;
 }
 
@@ -32,9 +32,9 @@ export function openModelDirectory(deps: OpenModelDirectoryDeps, opened: Dispose
   const { config, identity } = home;
   let loaded: ModelDirectory | undefined;
   const load = lazy(async () => {
-    const [{ createModelDirectory }, { parseInThread }, { downloadDirectory }, { readSnapshot }] = await Promise.all([
+    const [{ createModelDirectory }, { parseDirectory }, { downloadDirectory }, { readSnapshot }] = await Promise.all([
       import('#server/model-catalog/directory.ts'),
-      import('#server/model-catalog/directory-thread.ts'),
+      import('#server/model-catalog/parse-directory.ts'),
       import('#server/model-catalog/directory-download.ts'),
       import('#server/model-catalog/snapshot.ts'),
     ]);
@@ -48,7 +48,7 @@ export function openModelDirectory(deps: OpenModelDirectoryDeps, opened: Dispose
         const userAgent = identity.userAgent(config.effective().identity);
         return downloadDirectory(url, { userAgent, signal }, { fetch, network });
       },
-      parse: parseInThread,
+      parse: parseDirectory,
       snapshot: modelSnapshot ?? readSnapshot,
       clock,
       log,

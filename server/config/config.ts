@@ -32,7 +32,7 @@ import type { Flags } from './flags.ts';
 import { patchDocument } from './patch.ts';
 import { publicConfig } from './public-view.ts';
 import { sectionToWire } from './key-case.ts';
-import { domainIssues, domains, domainValue, readStored, UNREADABLE_RULES } from './stored.ts';
+import { domainIssues, domains, domainValue, readStored, sectionsOf, UNREADABLE_RULES } from './stored.ts';
 import type { ConfigWarning, StoredConfig } from './stored.ts';
 import { watchFile } from './watch.ts';
 
@@ -395,6 +395,8 @@ function removeEmpty(document: TomlTable, before: TomlTable): void {
 /** Throws `persistence.failure` if a changed section would not load again. */
 function assertValid(document: TomlTable, before: TomlTable): void {
   for (const domain of domains) {
+    // Compared before it is converted, because a file may have thousands of models.
+    if (sectionsOf(domain).every((section) => isDeepStrictEqual(document[section], before[section]))) continue;
     const value = domainValue(document, domain);
     if (value === undefined || isDeepStrictEqual(value, domainValue(before, domain))) continue;
     const [issue] = domainIssues(domain, value);

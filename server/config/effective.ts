@@ -76,6 +76,7 @@ function records<Item>(
   memory: Record<string, Item> | undefined,
   environment: [id: string, record: Item] | undefined,
 ): Record<string, Item> {
+  if (!memory && !environment) return file ?? {};
   const all = new Map([...Object.entries(file ?? {}), ...Object.entries(memory ?? {})]);
   if (environment) {
     all.delete(environment[0]);

@@ -26,6 +26,10 @@ export interface SectionIssue {
 
 export const domains = storedSchema.keyof().options;
 
+/** The sections of the file from which a domain is read. */
+export const sectionsOf = (domain: Domain): string[] =>
+  domain === 'background' ? ['background', 'task'] : [toSnake(domain)];
+
 /** A domain's value in the file, converted and normalized; undefined when the file has none. */
 export function domainValue(document: TomlTable, domain: Domain): unknown {
   const section = toSnake(domain);

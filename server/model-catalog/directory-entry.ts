@@ -16,7 +16,7 @@ const modelSchema = z.object({
   dynamically_loaded_tools: z.boolean().optional(),
   limit: z.object({ context: number.optional(), input: number.optional(), output: number.optional() }).optional(),
   modalities: z.object({ input: texts.optional(), output: texts.optional() }).optional(),
-  /** Of any kinds. */
+  /** Options of any kind; readers select the kinds that they need. */
   reasoning_options: z
     .array(z.object({ type: z.unknown(), values: z.array(text.nullable()).optional().catch(undefined) }))
     .optional(),

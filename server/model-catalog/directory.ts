@@ -20,8 +20,8 @@ export interface ModelDirectory {
   list(): Promise<CatalogEntry[]>;
   /** Throws `catalog.unavailable`, then `catalog.entry_not_found`. */
   get(id: string): Promise<CatalogEntry>;
-  /** An entry with the facts for an import. Throws as `get`. */
-  resolved(id: string): Promise<ResolvedEntry>;
+  /** An entry with the facts for an import, at the address that the user names. Throws as `get`. */
+  resolved(id: string, named?: string): Promise<ResolvedEntry>;
   close(): void;
 }
 
@@ -30,7 +30,7 @@ export interface ModelDirectoryDeps {
   url(): Promise<string>;
   /** Returns the decoded body, of at most 16 MiB. Rejects for a status that is no success. */
   download(url: string, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
-  /** Parses the bytes as `trimDirectory`; they are not used afterwards. */
+  /** Parses the bytes as `trimDirectory` does; they are not used afterwards. */
   parse(bytes: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<DirectoryTexts>;
   /** The document of the build; undefined if it has none. */
   snapshot(): Promise<Uint8Array<ArrayBuffer> | undefined>;
@@ -87,7 +87,8 @@ export function createModelDirectory(deps: ModelDirectoryDeps): ModelDirectory {
     try {
       return (cached = await request(url));
     } catch (error) {
-      if (!closing.signal.aborted) log.warn(`the model directory cannot be read: ${errorMessage(error)}`, { err: error });
+      if (!closing.signal.aborted)
+        log.warn(`the model directory cannot be read: ${errorMessage(error)}`, { err: error });
     }
     // Its age is not renewed, so the next call requests it again.
     if (cached?.url === url) return cached;
@@ -112,10 +113,10 @@ export function createModelDirectory(deps: ModelDirectoryDeps): ModelDirectory {
   return {
     list: async () => Array.from((await current()).entries.values(), ({ item }) => item),
     get: async (id) => (await entry(id)).item,
-    async resolved(id) {
+    async resolved(id, named) {
       const read = readEntry(JSON.parse((await entry(id)).text));
       if (!read) throw new Error(`the cached entry ${id} is malformed`);
-      return resolveEntry(id, read, createTimeSlice());
+      return resolveEntry(id, read, createTimeSlice(), named);
     },
     close: () => closing.abort(new Error('the server is stopping')),
   };

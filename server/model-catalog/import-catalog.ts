@@ -52,7 +52,7 @@ export async function importCatalog(
   by: Caller | undefined,
   { directory, config, providers }: CatalogImportDeps,
 ): Promise<ImportedProvider> {
-  const planned = planImport(await directory.resolved(form.catalog_id), form);
+  const planned = planImport(await directory.resolved(form.catalog_id, form.base_url?.trim()), form);
   await config.update(({ document }) => writeImport(document, planned), by);
   const { api_key: _key, ...provider } = await providers.get(planned.id);
   return { provider, models_imported: planned.models.length };
@@ -60,7 +60,8 @@ export async function importCatalog(
 
 /** Throws `catalog.import_invalid`. */
 function planImport({ item, wire, models }: ResolvedEntry, form: ImportCatalog): Import {
-  const refused = (problem: string) => new ServiceError('catalog.import_invalid', `catalog entry ${item.id} ${problem}`);
+  const refused = (problem: string) =>
+    new ServiceError('catalog.import_invalid', `catalog entry ${item.id} ${problem}`);
   const because = (reason: string) => refused(`cannot be imported: ${reason}`);
   if ('rejected' in wire) throw because(wire.rejected);
   const given = form.base_url?.trim();
@@ -95,13 +96,7 @@ function writeImport(document: TomlTable, { id, type, baseUrl, apiKey, models }:
       return value === undefined ? [] : [[member, value]];
     }),
   ]);
-  const others = recordsOf(document, 'providers');
-  const isStored = others.some(([other]) => other === id);
-  setRecords(
-    document,
-    'providers',
-    isStored ? others.map((entry) => (entry[0] === id ? [id, record] : entry)) : [...others, [id, record]],
-  );
+  setRecords(document, 'providers', [...new Map(recordsOf(document, 'providers')).set(id, record)]);
 
   const declared = models.map(({ item, record: fields }) => ({
     alias: `${id}/${item.id}`,

@@ -3,9 +3,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { MANAGED_PROVIDER } from '#server/account/credential-slots.ts';
 import type { ConfigDraft } from '#server/config/config.ts';
 import { isTomlTable, subTable, tableOf, toTable, type TomlTable, type TomlValue } from '#server/config/document.ts';
-import { assertFree, ownerOf, recordsOf, textMember, type Records } from '#server/models/providers/provider-tables.ts';
+import { ownerOf, textMember, type Records } from '#server/models/providers/provider-tables.ts';
 import { writeModels, type Change } from './change.ts';
-import { MANAGED_FIELDS, mergeModels, type MergedModels } from './field-ownership.ts';
+import { changedRecords, MANAGED_FIELDS, mergeModels, modelsOf, type MergedModels } from './field-ownership.ts';
 import type { ListedModel } from './managed-listing.ts';
 
 export type ModelCounts = Pick<MergedModels, 'added' | 'removed'>;
@@ -19,20 +19,11 @@ export function changeModels(
   provider: string,
   listed: readonly ListedModel[],
 ): Change<ModelCounts | undefined> {
-  const merged = mergedWith(document, provider, listed);
-  if (!merged?.differs) return { result: undefined };
-  const { added, removed, records } = merged;
-  return { result: { added, removed }, write: (target) => writeModels(target, records) };
-}
-
-function mergedWith(document: TomlTable, provider: string, listed: readonly ListedModel[]): MergedModels | undefined {
-  if (listed.length === 0) return undefined;
-  assertFree(
-    document,
-    listed.map(({ alias }) => alias),
-    [provider],
-  );
-  return mergeModels(recordsOf(document, 'models'), provider, listed, MANAGED_FIELDS);
+  if (listed.length === 0) return { result: undefined };
+  const models = modelsOf(document);
+  const { changes, ...counts } = mergeModels(models, provider, listed, MANAGED_FIELDS);
+  if (changes.size === 0) return { result: undefined };
+  return { result: counts, write: (target) => writeModels(target, changedRecords(models, changes)) };
 }
 
 /**
@@ -47,17 +38,18 @@ export function changeManaged(
   isStatic: (provider: string) => boolean,
 ): Change<ModelCounts | undefined> {
   const provider = subTable(document, 'providers')?.[MANAGED_PROVIDER];
-  const merged = mergedWith(document, MANAGED_PROVIDER, listed);
-  if (!merged || provider === undefined || !isTomlTable(provider)) return { result: undefined };
-  const { records, added, removed, differs } = merged;
+  if (listed.length === 0 || provider === undefined || !isTomlTable(provider)) return { result: undefined };
+  const models = modelsOf(document);
+  const { changes, ...counts } = mergeModels(models, MANAGED_PROVIDER, listed, MANAGED_FIELDS);
+  const records = changedRecords(models, changes);
   const pointers = { ...defaultsOf(document, records, listed, isStatic), ...servicesOf(document, provider, base) };
   const pointersDiffer = Object.entries(pointers).some(([key, value]) => !isDeepStrictEqual(document[key], value));
-  const result = differs ? { added, removed } : undefined;
-  if (!differs && !pointersDiffer) return { result };
+  const result = changes.size > 0 ? counts : undefined;
+  if (!result && !pointersDiffer) return { result };
   return {
     result,
     write(target) {
-      if (differs) writeModels(target, records);
+      if (result) writeModels(target, records);
       for (const [key, value] of Object.entries(pointers)) target[key] = value;
     },
   };

@@ -1,6 +1,5 @@
 /** The managed API's list of models, and the alias records that it declares. */
 import { z } from 'zod';
-import { toTable } from '#server/config/document.ts';
 import { asRecord, tryParseJson } from '#server/text/json.ts';
 import { wellFormed } from '#server/text/well-formed.ts';
 import type { DeclaredModel } from './field-ownership.ts';
@@ -69,7 +68,7 @@ export function readManagedListing(body: string, provider: string): ListedModel[
     models.set(id, {
       alias: `${provider}/${id}`,
       wireName: id,
-      record: toTable({
+      record: {
         provider,
         model: id,
         max_context_size: context.data,
@@ -78,7 +77,7 @@ export function readManagedListing(body: string, provider: string): ListedModel[
         ...protocolOf(model),
         ...effortsOf(model),
         cost: costFields(fields.cost),
-      }),
+      },
       thinkingType: model.supports_thinking_type,
       reasoning: model.supports_reasoning,
     });

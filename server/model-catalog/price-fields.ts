@@ -1,19 +1,25 @@
 /** Prices of models in documents from outside. */
-import { z } from 'zod';
-import type { TomlTable } from '#server/config/document.ts';
-import { toTable } from '#server/config/document.ts';
+import { asRecord } from '#server/text/json.ts';
 
-/** USD per million tokens. */
-export const priceSchema = z.number().min(0);
-const costSchema = z.object({
-  input: priceSchema,
-  output: priceSchema,
-  cache_read: priceSchema.optional(),
-  cache_write: priceSchema.optional(),
-});
+/** USD per million tokens, in the spelling of the file. */
+export interface CostFields {
+  input: number;
+  output: number;
+  cache_read?: number;
+  cache_write?: number;
+}
 
-/** Returns the prices in the spelling of the file; undefined if they are malformed. */
-export function costFields(cost: unknown): TomlTable | undefined {
-  const { data } = costSchema.safeParse(cost);
-  return data && toTable(data);
+const isPrice = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0;
+
+/** Returns the prices; undefined if one of them is malformed. */
+export function costFields(cost: unknown): CostFields | undefined {
+  const { input, output, cache_read: read, cache_write: write } = asRecord(cost) ?? {};
+  if (!isPrice(input) || !isPrice(output)) return undefined;
+  if ((read !== undefined && !isPrice(read)) || (write !== undefined && !isPrice(write))) return undefined;
+  return {
+    input,
+    output,
+    ...(read !== undefined && { cache_read: read }),
+    ...(write !== undefined && { cache_write: write }),
+  };
 }

@@ -1,12 +1,19 @@
 /** Applies the document of a custom registry to the configuration file: a refresh or an import. */
 import { isDeepStrictEqual } from 'node:util';
 import type { ConfigDraft } from '#server/config/config.ts';
-import { isTomlTable, tableOf, toTable, type TomlTable, type TomlValue } from '#server/config/document.ts';
+import { isTomlTable, tableOf, toTable, type TomlTable } from '#server/config/document.ts';
 import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
-import { assertFree, recordsOf, setRecords, textMember } from '#server/models/providers/provider-tables.ts';
+import { recordsOf, setRecords } from '#server/models/providers/provider-tables.ts';
 import type { RetiredDefault } from '#schema/rest/refresh.ts';
 import { defaultAfter, writeModels, type Change, type ChangedProvider, type FailedProvider } from './change.ts';
-import { mergeModels, REGISTRY_FIELDS } from './field-ownership.ts';
+import {
+  aliasesOf,
+  changedRecords,
+  mergeModels,
+  modelsOf,
+  REGISTRY_FIELDS,
+  type ModelChanges,
+} from './field-ownership.ts';
 import type { RegistryDocument, RegistryEntry } from './registry-document.ts';
 
 /** A document and where it was read. */
@@ -42,7 +49,8 @@ export function refreshRegistry(
   const outcome: RegistryOutcome = { changed: [], unchanged: [], failed: [] };
   const providers = new Map(recordsOf(document, 'providers'));
   const usable = new Set<string>();
-  let models = recordsOf(document, 'models');
+  const models = modelsOf(document);
+  const changes: ModelChanges = new Map();
   let differs = false;
 
   function refresh(entry: RegistryEntry): void {
@@ -57,23 +65,20 @@ export function refreshRegistry(
       if (stored !== undefined) outcome.unchanged.push(id);
       return;
     }
-    const aliases = entry.models.map(({ alias }) => alias);
-    assertFree(tableOf<TomlValue>([['models', tableOf(models)]]), aliases, [id]);
+    const merged = mergeModels(models, id, entry.models, REGISTRY_FIELDS);
     const record = tableOf([
       ...Object.entries(stored !== undefined && isTomlTable(stored) ? stored : {}),
       ...Object.entries(sourceFields(entry, fetched)),
     ]);
-    const merged = mergeModels(models, id, entry.models, REGISTRY_FIELDS);
     if (!isDeepStrictEqual(record, stored)) {
       providers.set(id, record);
       differs = true;
     }
-    if (!merged.differs) {
+    if (merged.changes.size === 0) {
       outcome.unchanged.push(id);
       return;
     }
-    models = merged.records;
-    differs = true;
+    for (const [alias, change] of merged.changes) changes.set(alias, change);
     outcome.changed.push({ provider_id: id, provider_name: name, added: merged.added, removed: merged.removed });
   }
 
@@ -96,24 +101,21 @@ export function refreshRegistry(
       outcome.failed.push({ provider: id, reason: 'The registry does not list it any more' });
     else {
       providers.delete(id);
-      const remaining = models.filter(([, record]) => !isOf(record, id));
-      outcome.changed.push({ provider_id: id, provider_name: id, added: 0, removed: models.length - remaining.length });
-      models = remaining;
+      const aliases = aliasesOf(models, id);
+      for (const alias of aliases) changes.set(alias, undefined);
+      outcome.changed.push({ provider_id: id, provider_name: id, added: 0, removed: aliases.length });
       differs = true;
     }
   }
-  if (!differs) return { result: outcome };
-  const moved = defaultAfter(document, new Set(models.map(([alias]) => alias)), (alias) => usable.has(alias));
+  if (!differs && changes.size === 0) return { result: outcome };
+  const records = changedRecords(models, changes);
+  const moved = defaultAfter(document, new Set(records.map(([alias]) => alias)), (alias) => usable.has(alias));
   outcome.retired = moved.retired;
   return {
     result: outcome,
     write(target) {
       setRecords(target, 'providers', [...providers]);
-      writeModels(target, models, moved);
+      writeModels(target, records, moved);
     },
   };
 }
-
-/** An alias of the provider, under either of the members that name it. */
-export const isOf = (record: TomlValue, id: string): boolean =>
-  textMember(record, 'provider') === id || textMember(record, 'provider_id') === id;

@@ -1,12 +1,11 @@
 /** The document of a custom registry: providers with their models. Reading is lenient; a faulty entry is skipped. */
 import { z } from 'zod';
-import { toTable } from '#server/config/document.ts';
 import { asRecord, isRecord, tryParseJson } from '#server/text/json.ts';
 import { wellFormed } from '#server/text/well-formed.ts';
 import { providerIdSchema } from '#schema/rest/provider.ts';
 import type { DeclaredModel } from './field-ownership.ts';
 import { MAX_MODELS } from './managed-listing.ts';
-import { costFields } from './price-fields.ts';
+import { costFields, type CostFields } from './price-fields.ts';
 
 /** For a model that declares neither its context nor its output. */
 const DEFAULT_CONTEXT_SIZE = 131_072;
@@ -38,28 +37,63 @@ const entrySchema = z.object({
   models: z.custom<Record<string, unknown>>(isRecord),
 });
 
-const flag = z.boolean().optional().catch(undefined);
-const strings = z.array(z.unknown()).transform((list) => list.filter((item) => typeof item === 'string'));
-const limit = z.number().transform(Math.floor).pipe(z.int().positive()).optional().catch(undefined);
+/** A model of an entry. Members of other types are treated as absent. */
+interface RegistryModel {
+  id: string;
+  name: string | undefined;
+  toolCall: boolean | undefined;
+  reasoning: boolean | undefined;
+  context: number | undefined;
+  output: number | undefined;
+  modalities: { input: string[]; output: string[] } | undefined;
+  efforts: string[] | undefined;
+  defaultEffort: string | undefined;
+  upgrade: { model: string; markdown: string; retirementAt: string | undefined } | undefined;
+  cost: CostFields | undefined;
+}
 
-const modelSchema = z.object({
-  id: required,
-  name: required.optional().catch(undefined),
-  tool_call: flag,
-  reasoning: flag,
-  limit: z.object({ context: limit, output: limit }).catch({}),
-  modalities: z
-    .object({ input: strings.optional().catch(undefined), output: strings.optional().catch(undefined) })
-    .optional()
-    .catch(undefined),
-  support_efforts: strings.optional().catch(undefined),
-  default_effort: required.optional().catch(undefined),
-  upgrade: z
-    .object({ model: required, migration_markdown: text, retirement_at: text.optional() })
-    .optional()
-    .catch(undefined),
-});
-type RegistryModel = z.output<typeof modelSchema>;
+const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? wellFormed(value) : undefined);
+const flagOf = (value: unknown) => (typeof value === 'boolean' ? value : undefined);
+const stringsOf = (value: unknown) =>
+  Array.isArray(value) ? value.filter((item) => typeof item === 'string').map(wellFormed) : undefined;
+
+function sizeOf(value: unknown): number | undefined {
+  const size = typeof value === 'number' ? Math.floor(value) : 0;
+  return Number.isSafeInteger(size) && size > 0 ? size : undefined;
+}
+
+/** Undefined for a model without an id. By hand: a schema of zod takes ten times as long for a thousand models. */
+function readModel(value: unknown): RegistryModel | undefined {
+  const model = asRecord(value);
+  const id = textOf(model?.id);
+  if (!model || id === undefined) return undefined;
+  const limit = asRecord(model.limit);
+  const modalities = asRecord(model.modalities);
+  return {
+    id,
+    name: textOf(model.name),
+    toolCall: flagOf(model.tool_call),
+    reasoning: flagOf(model.reasoning),
+    context: sizeOf(limit?.context),
+    output: sizeOf(limit?.output),
+    modalities: modalities && {
+      input: stringsOf(modalities.input) ?? [],
+      output: stringsOf(modalities.output) ?? [],
+    },
+    efforts: stringsOf(model.support_efforts),
+    defaultEffort: textOf(model.default_effort),
+    upgrade: readUpgrade(asRecord(model.upgrade)),
+    cost: model.cost === undefined ? undefined : costFields(model.cost),
+  };
+}
+
+function readUpgrade(upgrade: Record<string, unknown> | undefined): RegistryModel['upgrade'] {
+  const model = textOf(upgrade?.model);
+  const { migration_markdown: markdown, retirement_at: retirement } = upgrade ?? {};
+  if (model === undefined || typeof markdown !== 'string') return undefined;
+  if (retirement !== undefined && typeof retirement !== 'string') return undefined;
+  return { model, markdown: wellFormed(markdown), retirementAt: textOf(retirement) };
+}
 
 /** Throws with the reason for a text that is not a JSON object, and for a document without a usable entry. */
 export function readRegistry(body: string): RegistryDocument {
@@ -91,36 +125,36 @@ export function readRegistry(body: string): RegistryDocument {
 
 function modelsOf(provider: string, table: Record<string, unknown>): DeclaredModel[] {
   const models = Object.entries(table).flatMap(([key, value]) => {
-    const model = modelSchema.safeParse(value).data;
-    if (!model || key === '') return [];
-    return [{ alias: `${provider}/${wellFormed(key)}`, model, cost: costFields(asRecord(value)?.cost) }];
+    const model = readModel(value);
+    return model && key !== '' ? [{ alias: `${provider}/${wellFormed(key)}`, model }] : [];
   });
-  const aliases = new Map(models.toReversed().map(({ alias, model }) => [model.id, alias]));
-  return models.map(({ alias, model, cost }) => ({
-    alias,
-    wireName: model.id,
-    record: toTable({
-      provider,
-      model: model.id,
-      max_context_size: model.limit.context ?? model.limit.output ?? DEFAULT_CONTEXT_SIZE,
-      capabilities: capabilitiesOf(model),
-      display_name: model.name ?? model.id,
-      support_efforts: model.support_efforts?.length ? model.support_efforts : undefined,
-      default_effort: model.default_effort,
-      upgrade: upgradeOf(model, aliases),
-      cost,
-    }),
-  }));
+  const aliases = new Map<string, string>();
+  for (const { alias, model } of models) if (!aliases.has(model.id)) aliases.set(model.id, alias);
+  return models.map(({ alias, model }) => ({ alias, wireName: model.id, record: recordOf(provider, model, aliases) }));
+}
+
+/** `aliases`: the alias of each wire model id that the entry lists. */
+function recordOf(provider: string, model: RegistryModel, aliases: ReadonlyMap<string, string>) {
+  return {
+    provider,
+    model: model.id,
+    max_context_size: model.context ?? model.output ?? DEFAULT_CONTEXT_SIZE,
+    capabilities: capabilitiesOf(model),
+    display_name: model.name ?? model.id,
+    support_efforts: model.efforts?.length ? model.efforts : undefined,
+    default_effort: model.defaultEffort,
+    upgrade: upgradeOf(model, aliases),
+    cost: model.cost,
+  };
 }
 
 /** Undefined instead of an empty list. A model that declares nothing is assumed to use tools. */
-function capabilitiesOf(model: RegistryModel): string[] | undefined {
-  const { tool_call, reasoning, modalities, support_efforts } = model;
-  if ([tool_call, reasoning, modalities, support_efforts].every((member) => member === undefined)) return ['tool_use'];
-  const { input = [], output = [] } = modalities ?? {};
+function capabilitiesOf({ toolCall, reasoning, modalities, efforts }: RegistryModel): string[] | undefined {
+  if ([toolCall, reasoning, modalities, efforts].every((member) => member === undefined)) return ['tool_use'];
+  const { input, output } = modalities ?? { input: [], output: [] };
   const capabilities = [
-    ...(tool_call ? ['tool_use'] : []),
-    ...(reasoning || support_efforts?.length ? ['thinking'] : []),
+    ...(toolCall ? ['tool_use'] : []),
+    ...(reasoning || efforts?.length ? ['thinking'] : []),
     ...(input.includes('image') ? ['image_in'] : []),
     ...(input.includes('video') ? ['video_in'] : []),
     ...(output.includes('image') ? ['image_out'] : []),
@@ -129,14 +163,13 @@ function capabilitiesOf(model: RegistryModel): string[] | undefined {
   return capabilities.length > 0 ? capabilities : undefined;
 }
 
-/** `aliases`: the alias of each wire model id that the entry lists. */
 function upgradeOf({ id, upgrade }: RegistryModel, aliases: ReadonlyMap<string, string>) {
   if (!upgrade) return undefined;
-  const { model, migration_markdown: markdown, retirement_at } = upgrade;
+  const { model, markdown, retirementAt } = upgrade;
   return {
     model: aliases.get(model) ?? model,
     // A function, because a replacement text may contain `$`.
     migration_markdown: markdown.replaceAll(/\{\{(from|to)\}\}/g, (_, end) => (end === 'from' ? id : model)),
-    retirement_at,
+    retirement_at: retirementAt,
   };
 }

@@ -13,8 +13,8 @@ import {
 } from '#server/models/providers/provider-tables.ts';
 import type { RetiredDefault } from '#schema/rest/refresh.ts';
 import { defaultAfter, writeModels, type Change, type ChangedProvider, type DefaultChange } from './change.ts';
-import { withOverrides } from './field-ownership.ts';
-import { isOf, sourceFields, type FetchedRegistry } from './registry-change.ts';
+import { aliasesOf, modelsOf, withOverrides } from './field-ownership.ts';
+import { sourceFields, type FetchedRegistry } from './registry-change.ts';
 
 export interface ImportOutcome {
   /** Imported providers, in the order of the document. */
@@ -52,10 +52,10 @@ export function importRegistry({ document }: ConfigDraft, fetched: FetchedRegist
 
   const before = recordsOf(document, 'models');
   const imported = new Map(entries.flatMap(({ models }) => withOverrides(models, document)));
-  const replaced = (record: TomlValue) => listed.has(ownerOf(record) ?? '') || vanished.some((id) => isOf(record, id));
+  const gone = new Set(vanished.flatMap((id) => aliasesOf(modelsOf(document), id)));
   const models: Records = before.flatMap(([alias, record]): Records => {
     const next = imported.get(alias);
-    if (next === undefined) return replaced(record) ? [] : [[alias, record]];
+    if (next === undefined) return gone.has(alias) || listed.has(ownerOf(record) ?? '') ? [] : [[alias, record]];
     imported.delete(alias);
     return [[alias, next]];
   });

@@ -25,8 +25,16 @@ export interface ResolvedEntry {
   models: ImportableModel[];
 }
 
-/** `id` is the key in the document. Yields to the event loop, since an entry may have thousands of models. */
-export async function resolveEntry(id: string, entry: DirectoryEntry, slice: TimeSlice): Promise<ResolvedEntry> {
+/**
+ * `id` is the key in the document, `named` the address that the user names instead of the entry's. Yields to the event
+ * loop, since an entry may have thousands of models.
+ */
+export async function resolveEntry(
+  id: string,
+  entry: DirectoryEntry,
+  slice: TimeSlice,
+  named?: string,
+): Promise<ResolvedEntry> {
   const wire = wireOf(id, entry);
   const type = 'type' in wire ? wire.type : undefined;
   const address: EntryAddress = type === undefined ? { baseUrl: undefined } : addressOf(type, entry);
@@ -35,7 +43,7 @@ export async function resolveEntry(id: string, entry: DirectoryEntry, slice: Tim
   for (const value of entry.models) {
     if (slice.due()) await slice.rest();
     const model = readModel(value);
-    const resolved = model && !ids.has(model.id) ? resolveModel(model, type, entry) : undefined;
+    const resolved = model && !ids.has(model.id) ? resolveModel(model, type, entry, named) : undefined;
     if (!resolved) continue;
     ids.add(resolved.item.id);
     models.push(resolved);
@@ -60,9 +68,10 @@ function resolveModel(
   model: DirectoryModel,
   type: WireType | undefined,
   entry: DirectoryEntry,
+  named: string | undefined,
 ): ImportableModel | undefined {
   const sizes = sizesOf(model);
-  const override = overrideOf(model, type, entry);
+  const override = overrideOf(model, type, entry, named);
   if (!sizes || !override || !isChatModel(model)) return undefined;
   const efforts = effortsOf(model);
   const capabilities = capabilitiesOf(model, efforts);

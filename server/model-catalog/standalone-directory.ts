@@ -6,7 +6,7 @@ import { readBounded } from '#server/net/read-bounded.ts';
 import { SERVER_VERSION } from '#server/version.ts';
 import { createModelDirectory, MAX_DIRECTORY_BYTES, type ModelDirectory } from './directory.ts';
 import { readSnapshot } from './snapshot.ts';
-import { trimDirectory } from './trim-directory.ts';
+import { trimWithPauses } from './trim-directory.ts';
 
 const PRODUCT = 'service-code';
 
@@ -19,9 +19,9 @@ export function createStandaloneDirectory(env: NodeJS.ProcessEnv): ModelDirector
       if (!response.ok) throw new Error(`HTTP ${response.status}`);
       return readBounded(response, MAX_DIRECTORY_BYTES);
     },
-    parse: async (bytes) => trimDirectory(bytes),
+    parse: trimWithPauses,
     snapshot: readSnapshot,
     clock: systemClock,
-    log: { warn: (message, fields) => console.warn(message, fields) },
+    log: { warn: (message) => process.emitWarning(message) },
   });
 }

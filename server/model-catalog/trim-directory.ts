@@ -2,6 +2,7 @@
  * Parses the document of the directory and reduces its entries to the members that are used. Runs in a worker thread
  * where there are any, because parsing some MiB blocks the event loop.
  */
+import { createTimeSlice } from '#server/async/yield.ts';
 import { isRecord, parseJson } from '#server/text/json.ts';
 import type { DirectoryTexts } from './directory-messages.ts';
 
@@ -14,35 +15,29 @@ const MAX_CHARS = 8 * 1024 * 1024;
 /** Member of our snapshot that describes it; no entry. */
 export const SNAPSHOT_MEMBER = '$snapshot';
 
-/** The members to retain; true retains the whole value. */
-interface Shape {
-  [member: string]: true | Shape | [Shape];
-}
+/** The members to retain; true retains the whole value, a list has one shape for all items. */
+type Shape = true | [Shape] | Map<string, Shape>;
 
-const MODEL: Shape = {
-  id: true,
-  name: true,
-  family: true,
-  status: true,
-  reasoning: true,
-  tool_call: true,
-  dynamically_loaded_tools: true,
-  limit: { context: true, input: true, output: true },
-  modalities: { input: true, output: true },
-  reasoning_options: [{ type: true, values: true }],
-  interleaved: { field: true },
-  provider: { npm: true, api: true },
-  cost: { input: true, output: true, cache_read: true, cache_write: true },
-};
-const ENTRY: Shape = { id: true, name: true, api: true, npm: true, type: true, env: true };
+const members = (...names: string[]) => new Map<string, Shape>(names.map((name) => [name, true]));
+
+const MODEL: Shape = new Map<string, Shape>([
+  ...members('id', 'name', 'family', 'status', 'reasoning', 'tool_call', 'dynamically_loaded_tools'),
+  ['limit', members('context', 'input', 'output')],
+  ['modalities', members('input', 'output')],
+  ['reasoning_options', [members('type', 'values')]],
+  ['interleaved', members('field')],
+  ['provider', members('npm', 'api')],
+  ['cost', members('input', 'output', 'cache_read', 'cache_write')],
+]);
+const ENTRY: Shape = members('id', 'name', 'api', 'npm', 'type', 'env');
 
 /** A value of another kind than its shape is retained, so that its reader finds it malformed. */
-function pick(value: unknown, shape: Shape[string]): unknown {
+function pick(value: unknown, shape: Shape): unknown {
   if (shape === true) return value;
   if (Array.isArray(shape)) return Array.isArray(value) ? value.map((item) => pick(item, shape[0])) : value;
   if (!isRecord(value)) return value;
   const picked: Record<string, unknown> = {};
-  for (const [member, inner] of Object.entries(shape)) {
+  for (const [member, inner] of shape) {
     if (Object.hasOwn(value, member)) picked[member] = pick(value[member], inner);
   }
   return picked;
@@ -51,21 +46,29 @@ function pick(value: unknown, shape: Shape[string]): unknown {
 function trimEntry(entry: unknown): unknown {
   if (!isRecord(entry)) return entry;
   const models = Object.hasOwn(entry, 'models') ? entry.models : {};
-  // A list, because the keys are not used.
-  const list = isRecord(models) ? Object.values(models).slice(0, MAX_MODELS) : models;
-  return Object.assign(Object(pick(entry, ENTRY)), {
-    models: Array.isArray(list) ? list.map((model) => pick(model, MODEL)) : list,
-  });
+  return {
+    ...Object(pick(entry, ENTRY)),
+    // A list, because the keys are not used.
+    models: isRecord(models)
+      ? Object.values(models)
+          .slice(0, MAX_MODELS)
+          .map((model) => pick(model, MODEL))
+      : null,
+  };
 }
 
-/** Throws for bytes that are not a JSON object, and for one that is nested too deeply. */
-export function trimDirectory(bytes: Uint8Array): DirectoryTexts {
+/**
+ * Parses a document and yields after each entry, so that a caller without a thread can pause. Throws for bytes that are
+ * not a JSON object, and for one that is nested too deeply.
+ */
+function* trimEntries(bytes: Uint8Array): Generator<undefined, DirectoryTexts> {
   const document = parseJson(new TextDecoder().decode(bytes));
   if (!isRecord(document)) throw new Error('the document is no JSON object');
   const entries: DirectoryTexts['entries'] = [];
   const dropped: string[] = [];
   let chars = 0;
   for (const [id, entry] of Object.entries(document)) {
+    yield;
     if (id === SNAPSHOT_MEMBER) continue;
     const text = JSON.stringify(trimEntry(entry));
     if (id === '__proto__' || text.length > MAX_ENTRY_CHARS || chars + text.length > MAX_CHARS) {
@@ -76,4 +79,24 @@ export function trimDirectory(bytes: Uint8Array): DirectoryTexts {
     entries.push([id, text]);
   }
   return { entries, dropped };
+}
+
+/** Parses a document without pause, in a thread. Throws as `trimEntries`. */
+export function trimDirectory(bytes: Uint8Array): DirectoryTexts {
+  const steps = trimEntries(bytes);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** Parses a document in place, with pauses between its entries. Throws as `trimEntries`. */
+export async function trimWithPauses(bytes: Uint8Array): Promise<DirectoryTexts> {
+  const slice = createTimeSlice();
+  const steps = trimEntries(bytes);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    if (slice.due()) await slice.rest();
+  }
 }

@@ -66,12 +66,13 @@ export interface ModelOverride {
 
 /**
  * Returns the override of a model, empty for none; undefined if the model cannot be used because of it. `type` is
- * undefined for a rejected entry.
+ * undefined for a rejected entry; `named` is the address that the user names instead of the entry's.
  */
 export function overrideOf(
   { provider }: DirectoryModel,
   type: WireType | undefined,
   entry: DirectoryEntry,
+  named: string | undefined,
 ): ModelOverride | undefined {
   if (!provider) return {};
   const npm = npmOf(provider);
@@ -84,9 +85,10 @@ export function overrideOf(
     const isOther = own !== undefined && own !== usable(entry.api);
     return isOther ? { baseUrl: addressFor(type, own) } : {};
   }
-  if (wire !== 'anthropic' || (own ?? usable(entry.api)) === undefined) return undefined;
-  // Without an address, the entry serves both protocols at its address.
-  return { protocol: 'anthropic', ...(own !== undefined && { baseUrl: addressFor('anthropic', own) }) };
+  const listed = own ?? usable(entry.api);
+  if (wire !== 'anthropic' || listed === undefined) return undefined;
+  // An entry without a second address serves both protocols at its own, which the other one writes with the version.
+  return { protocol: 'anthropic', baseUrl: addressFor('anthropic', own ?? named ?? listed) };
 }
 
 /** A package that no rule names is compatible with OpenAI's, as for entries. */

@@ -5,22 +5,36 @@ export class BodyTooLarge extends Error {
 }
 
 const FIRST_BYTES = 16 * 1024;
+const BLOCK_BYTES = 1024 * 1024;
 
 /** The whole decoded body, in a buffer that is not shared. Throws `BodyTooLarge` and errors of the body. */
 export async function readBounded({ body }: Response, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
-  // One growing buffer instead of a list of chunks, which may have one byte each.
-  let held = new Uint8Array(FIRST_BYTES);
+  // Blocks instead of a list of chunks, which may have one byte each, or of one buffer, whose copies are garbage.
+  const full: Uint8Array[] = [];
+  let block = new Uint8Array(FIRST_BYTES);
+  let used = 0;
   let size = 0;
   // Leaving the loop cancels the body.
   for await (const piece of body ?? []) {
-    if (size + piece.byteLength > maxBytes) throw new BodyTooLarge(`the answer is larger than ${maxBytes} bytes`);
-    if (size + piece.byteLength > held.byteLength) {
-      const larger = new Uint8Array(Math.max(2 * held.byteLength, size + piece.byteLength));
-      larger.set(held.subarray(0, size));
-      held = larger;
-    }
-    held.set(piece, size);
     size += piece.byteLength;
+    if (size > maxBytes) throw new BodyTooLarge(`the answer is larger than ${maxBytes} bytes`);
+    for (let from = 0; from < piece.byteLength;) {
+      if (used === block.byteLength) {
+        full.push(block);
+        block = new Uint8Array(Math.min(2 * block.byteLength, BLOCK_BYTES));
+        used = 0;
+      }
+      const part = piece.subarray(from, from + block.byteLength - used);
+      block.set(part, used);
+      used += part.byteLength;
+      from += part.byteLength;
+    }
   }
-  return held.slice(0, size);
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of [...full, block.subarray(0, used)]) {
+    whole.set(part, at);
+    at += part.byteLength;
+  }
+  return whole;
 }

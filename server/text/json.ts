@@ -1,9 +1,9 @@
 /**
  * Parsing of JSON from outside: models, clients, hooks, MCP servers, providers. Code that traverses or serializes a
  * parsed value recurses and overflows the stack at some thousand levels, so texts that nest deeper than a fixed limit
- * are rejected before they are parsed.
+ * are rejected before they are parsed. This file imports no `zod`:
+ * programs of threads use it, too.
  */
-import { z } from 'zod';
 
 /** Maximum nesting of arrays and objects in a text from outside. */
 export const MAX_JSON_LEVELS = 200;
@@ -110,14 +110,6 @@ export function stringifyJson(value: object): string {
     return member;
   });
 }
-
-/** Schema of a JSON text from another program; pipe it into the schema of the parsed value. */
-export const jsonText = z.string().transform((text, context): unknown => {
-  const value = tryParseJson(text);
-  if (value !== undefined) return value;
-  context.addIssue('no JSON');
-  return z.NEVER;
-});
 
 /** True for objects; false for arrays and null. */
 export function isRecord(value: unknown): value is Record<string, unknown> {

@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { cutText } from '#server/text/truncate.ts';
 import { writeFileAtomic } from '#server/files/atomic-write.ts';
 import { errorCode } from '#server/errors/errno.ts';
-import { jsonText } from '#server/text/json.ts';
+import { jsonText } from '#server/text/json-text.ts';
 import { isUploadId, type Uploads } from './uploads.ts';
 
 const recordSchema = z.object({

@@ -7,10 +7,14 @@ import { ServiceError } from '#server/errors/service-error.ts';
 export type Records = [id: string, record: TomlValue][];
 
 /** The first of these members that is a string. */
-export const textMember = (table: TomlValue | undefined, ...names: string[]): string | undefined => {
+export function textMember(table: TomlValue | undefined, ...names: string[]): string | undefined {
   if (table === undefined || !isTomlTable(table)) return undefined;
-  return names.map((name) => table[name]).find((value) => typeof value === 'string');
-};
+  for (const name of names) {
+    const value = table[name];
+    if (typeof value === 'string') return value;
+  }
+  return undefined;
+}
 
 /** The id of the provider that a model record names. */
 export const ownerOf = (record: TomlValue): string | undefined => textMember(record, 'provider_id', 'provider');
@@ -32,9 +36,11 @@ export function assertFree(document: TomlTable, aliases: readonly string[], owne
   const taken = recordsOf(document, 'models')
     .filter(([alias, record]) => wanted.has(alias) && !owners.includes(ownerOf(record) ?? ''))
     .map(([alias]) => alias);
-  if (taken.length === 0) return;
-  throw new ServiceError('validation.failed', `model alias key already owned by another provider: ${taken.join(', ')}`);
+  if (taken.length > 0) throw aliasTaken(taken);
 }
+
+export const aliasTaken = (aliases: readonly string[]): ServiceError =>
+  new ServiceError('validation.failed', `model alias key already owned by another provider: ${aliases.join(', ')}`);
 
 /** Writes the alias table and updates the pool for subagents: renamed aliases are mapped, removed ones are dropped. */
 export function replaceModels(document: TomlTable, models: Records, moved: ReadonlyMap<string, string>): void {

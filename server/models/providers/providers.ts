@@ -8,6 +8,7 @@ import { own } from '#server/config/effective.ts';
 import type { EffectiveConfig } from '#server/config/effective.ts';
 import { ENV_MODEL, ENV_PROVIDER } from '#server/config/environment-model.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
+import { memoizeByObject } from '#server/memo/by-object.ts';
 import type { ModelItem } from '#schema/rest/model.ts';
 import type {
   AuthSummary,
@@ -125,10 +126,20 @@ export function createProviders({ account, config, env }: ProvidersDeps): Provid
   };
 }
 
-const aliasesOf = (id: string, { models }: EffectiveConfig): string[] =>
-  Object.entries(models).flatMap(([alias, { provider, providerId }]) =>
-    (providerId ?? provider) === id ? [alias] : [],
-  );
+/** Scanning all models for each provider would take long in a list. */
+const aliasesByProvider = memoizeByObject((models: EffectiveConfig['models']): ReadonlyMap<string, string[]> => {
+  const found = new Map<string, string[]>();
+  for (const [alias, { provider, providerId }] of Object.entries(models)) {
+    const owner = providerId ?? provider;
+    if (owner === undefined) continue;
+    const aliases = found.get(owner);
+    if (aliases) aliases.push(alias);
+    else found.set(owner, [alias]);
+  }
+  return found;
+});
+
+const aliasesOf = (id: string, { models }: EffectiveConfig): string[] => aliasesByProvider(models).get(id) ?? [];
 
 function globalDefault(id: string, effective: EffectiveConfig): string | undefined {
   const alias = effective.defaultModel?.trim() ?? '';

@@ -3,6 +3,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
+import { createStandaloneDirectory } from '#server/model-catalog/standalone-directory.ts';
+import { directoryDuringTest, directoryEntry, documentAnswer } from '#support/model-directory.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const { imports } = z
@@ -13,7 +15,7 @@ const aliases = Object.entries(imports).map(
   ([alias, path]) => [alias.slice(0, -1), join(root, path.slice(0, -1))] as const,
 );
 const needsTheMachine =
-  /^server\/(app|home|auth|journal|sessions|storage|tools|agent|workspaces|config|runtime|processes|files|net)\b/;
+  /^server\/(app|home|auth|journal|sessions|storage|tools|agent|workspaces|config|runtime|processes|threads|files|net(?!\/read-bounded\.ts))\b/;
 const needsNode = /^(libsql|@vscode\/ripgrep|crossws|undici|node:(net|child_process|fs|fs\/promises|os))$/;
 
 function files(folder: string): string[] {
@@ -25,6 +27,8 @@ function files(folder: string): string[] {
 
 /** Modules that a file imports at run time, without type imports. */
 function imported(file: string): string[] {
+  // The content of another file, which the build inserts.
+  if (file.includes('?')) return [];
   const source = readFileSync(file, 'utf8');
   const statements = source.matchAll(/^\s*(?:import|export)\s+(?!type\b)[^;]*?from\s+'([^']+)'/gm);
   return [...statements, ...source.matchAll(/\bimport\('([^']+)'\)/g)].map((match) => match[1] ?? '');
@@ -54,6 +58,13 @@ it('finds them, and what they import', () => {
   const health = [...reached(join(root, 'routes/api/v1/healthz.get.ts'))].map((name) => relative(root, name));
   expect(health).toContain('utils/endpoint.ts');
   expect(health).toContain('server/errors/service-error.ts');
+});
+
+it('requests the model directory without an app', async () => {
+  const served = await directoryDuringTest(documentAnswer({ a: directoryEntry() }));
+  const directory = createStandaloneDirectory({ SERVICE_CODE_MODEL_DIRECTORY_URL: served.url });
+  expect(await directory.list()).toMatchObject([{ id: 'a', models: [{ id: 'm' }] }]);
+  expect(served.requests[0]?.headers['user-agent']).toMatch(/^service-code\/\d/);
 });
 
 it.each(stateless)('%s reaches neither the machine nor a socket', (file) => {

@@ -1,7 +1,8 @@
 /** Which fields of stored records a refresh overwrites. */
 import { expect, it } from 'vitest';
-import { toTable, type TomlValue } from '#server/config/document.ts';
+import { toTable } from '#server/config/document.ts';
 import {
+  changedRecords,
   MANAGED_FIELDS,
   mergeModels,
   REGISTRY_FIELDS,
@@ -11,15 +12,14 @@ import {
 const model = (wireName: string, more: object = {}, alias = `p/${wireName}`): DeclaredModel => ({
   alias,
   wireName,
-  record: toTable({ provider: 'p', model: wireName, max_context_size: 5, ...more }),
+  record: { provider: 'p', model: wireName, max_context_size: 5, ...more },
 });
-const stored = (records: Record<string, object>): [string, TomlValue][] =>
-  Object.entries(records).map(([alias, record]) => [alias, toTable({ ...record })]);
 const base = { provider: 'p', model: 'm', max_context_size: 5 };
 
 function merge(before: Record<string, object>, declared: DeclaredModel[], fields: readonly string[] = REGISTRY_FIELDS) {
-  const { records, ...counts } = mergeModels(stored(before), 'p', declared, fields);
-  return { records: Object.fromEntries(records), ...counts };
+  const models = toTable(before);
+  const { changes, ...counts } = mergeModels(models, 'p', declared, fields);
+  return { records: Object.fromEntries(changedRecords(models, changes)), differs: changes.size > 0, ...counts };
 }
 
 it.each<[string, object, object, object, boolean]>([
@@ -110,4 +110,11 @@ it('counts wire ids: an alias that moves to another key is no addition', () => {
     removed: 0,
   });
   expect(merge({ 'p/m': base }, [model('other', {}, 'p/m')])).toMatchObject({ added: 1, removed: 1 });
+});
+
+it('an alias of another provider is not overwritten', () => {
+  const before = { 'p/m': { ...base, provider: 'q' }, 'p/n': { model: 'flat' } };
+  expect(() => merge(before, [model('m'), model('n')])).toThrow(
+    'model alias key already owned by another provider: p/m, p/n',
+  );
 });

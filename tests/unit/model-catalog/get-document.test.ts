@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, it, onTestFinished } from 'vitest';
 import { getDocument, requestReason, withinTime } from '#server/model-catalog/get-document.ts';
 import { createHttpClient } from '#server/net/http-client.ts';
+import type { Network } from '#server/net/network.ts';
 import { listenDuringTest } from '#support/listen-during-test.ts';
 import { manualClock } from '#support/manual-clock.ts';
 import { until } from '#support/patience.ts';
@@ -22,7 +23,7 @@ async function serve(handler: Handler) {
   return { url: `http://127.0.0.1:${port}/`, keys };
 }
 
-const network = { resolve: async () => [], localScope: async (): Promise<string | undefined> => undefined };
+const network: Pick<Network, 'resolve' | 'localScope'> = { resolve: async () => [], localScope: async () => undefined };
 const redirect =
   (to: () => string, status = 302): Handler =>
   (_request, response) =>
