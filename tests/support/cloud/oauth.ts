@@ -24,6 +24,10 @@ export interface CloudOAuth {
   answerNext(...replies: (CloudReply | 'hang' | (() => Promise<CloudReply | 'hang' | undefined>))[]): void;
   /** Makes resources refuse an access token. */
   end(accessToken: string): void;
+  /** Makes resources refuse all access tokens, also those issued later. */
+  acceptNothing(): void;
+  /** Leaves further revocations without an answer. */
+  hangRevocations(): void;
   /** Refuses all refresh tokens issued so far. */
   endGrants(): void;
   /** Whether a request has an access token that is accepted. */
@@ -39,6 +43,8 @@ export function createCloudOAuth({ lifeS = 3600 }: { lifeS?: number } = {}): Clo
   const scripted: (CloudReply | 'hang' | (() => Promise<CloudReply | 'hang' | undefined>))[] = [];
   const refreshes: string[] = [];
   const revoked: string[] = [];
+  let acceptsAny = true;
+  let answersRevocations = true;
 
   function issue(): IssuedToken {
     const token = { access_token: random('access'), refresh_token: random('refresh') };
@@ -65,7 +71,7 @@ export function createCloudOAuth({ lifeS = 3600 }: { lifeS?: number } = {}): Clo
       if (path === '/api/oauth/revoke') {
         revoked.push(fields.get('token') ?? '');
         refreshTokens.delete(fields.get('token') ?? '');
-        return { body: '' };
+        return answersRevocations ? { body: '' } : 'hang';
       }
       if (path !== '/api/oauth/token' || fields.get('grant_type') !== 'refresh_token') return undefined;
       if (fields.get('client_id') !== 'service-code-local') return { status: 401, body: { error: 'invalid_client' } };
@@ -77,7 +83,9 @@ export function createCloudOAuth({ lifeS = 3600 }: { lifeS?: number } = {}): Clo
     },
     answerNext: (...replies) => void scripted.push(...replies),
     end: (accessToken) => void accessTokens.delete(accessToken),
+    acceptNothing: () => void (acceptsAny = false),
+    hangRevocations: () => void (answersRevocations = false),
     endGrants: () => refreshTokens.clear(),
-    accepts: ({ authorization }) => accessTokens.has((authorization ?? '').replace(/^Bearer /, '')),
+    accepts: ({ authorization }) => acceptsAny && accessTokens.has((authorization ?? '').replace(/^Bearer /, '')),
   };
 }
