@@ -79,6 +79,7 @@ it('finds a provider in the directory, adds it with a key, refreshes and removes
   await page.getByText('a-b: 1 model added').waitFor(visible);
   await configured(page, 'a-b').getByText('ready').waitFor(visible);
   await configured(page, 'a-b').getByText('openai · https://b.example/v1').waitFor(visible);
+  await offered(page, 'a/b').getByText('added', { exact: true }).waitFor(visible);
   // The first one becomes the default.
   await configured(page, 'a-b').getByText('default', { exact: true }).first().waitFor(visible);
   expect(await text()).toContain('key-b');
