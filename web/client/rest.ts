@@ -62,6 +62,8 @@ const RELAY_ERROR_HEADER = 'x-service-relay-error';
 
 /** The second generation's paths, relative to `api/v1/`. */
 const V2 = '../v2/';
+/** Envelope of a success without a body. */
+const EMPTY = '{"code":0,"data":null}';
 /** The largest page of ids. */
 const PROJECTED_PAGE = 10_000;
 type IdPage = { items: { id: string }[]; next_page_token: string | null };
@@ -112,7 +114,7 @@ export function createRest(options: RestOptions) {
         ? ask(method, path, { query, signal, ...(body && { body }) })
         : ask(method, path, { query, signal, body: JSON.stringify(body), contentType: 'application/json' }));
       status = response.status;
-      text = await response.text();
+      text = status === 204 ? EMPTY : await response.text();
     } catch (error) {
       signal?.throwIfAborted();
       throw silent(error);

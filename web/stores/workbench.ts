@@ -209,5 +209,7 @@ export function createWorkbench(features: FeatureSet) {
       if (token !== undefined) tokens.save(token, stay);
     },
     useToken,
+    /** For the address that opens the page on another device. */
+    currentToken: () => token,
   };
 }

@@ -139,7 +139,7 @@ it('displays what the service knows about the user, and no picture', () => {
     userId: 'u1',
     nickname: 'Ada',
     status: 'normal',
-    region: 'global',
+    region: 'REGION_GLOBAL',
     userLevel: 2,
     userLevelName: 'Pro',
     domain: 0,
@@ -153,7 +153,7 @@ it('displays what the service knows about the user, and no picture', () => {
     'Name: Ada',
     'Phone: +1 555',
     'Plan: Pro',
-    'Region: global',
+    'Region: Global',
     'Created: 2026-05-06',
     'Last login: yesterday',
   ]);

@@ -194,14 +194,14 @@ it('sends actions of the collection to the server, although their path reads as 
     token: () => undefined,
     fetch: async (url, init) => {
       sent.push(`${init?.method} ${String(url)}`);
-      return new Response('{"code":0,"data":{}}');
+      return init?.method === 'DELETE' ? new Response(null, { status: 204 }) : new Response('{"code":0,"data":{}}');
     },
   });
   await importEntry(rest, { catalog_id: 'x' });
   await importRegistry(rest, { url: 'https://x.test' });
   await refreshModels(rest);
   await refreshModels(rest, 'managed:service-code');
-  await removeProvider(rest, 'a b');
+  expect(await removeProvider(rest, 'a b')).toBeNull();
   expect(sent).toEqual([
     'POST http://host.test/base/api/v1/providers:import_catalog',
     'POST http://host.test/base/api/v1/providers:import_registry',

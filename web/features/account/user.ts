@@ -1,8 +1,15 @@
 /** The user's information as rows of a list. */
 import type { UserInfo } from '#schema/rest/oauth.ts';
+import { regionNames } from './login.ts';
 
 /** The date of a time; another text verbatim. */
 const dateOf = (time: string) => (Number.isNaN(Date.parse(time)) ? time : new Date(time).toISOString().slice(0, 10));
+
+/** Spellings of the service. */
+const regions: Record<string, string> = {
+  REGION_CN: regionNames['mainland-cn'],
+  REGION_GLOBAL: regionNames.global,
+};
 
 /** Label and text, only what the service has sent. No picture: the page loads nothing from other hosts. */
 export function userRows(user: UserInfo): { label: string; text: string }[] {
@@ -14,7 +21,7 @@ export function userRows(user: UserInfo): { label: string; text: string }[] {
     ['Phone', phone && [phone.countryCode, phone.number].filter(Boolean).join(' ')],
     ['Plan', user.userLevelName],
     ['Organization', user.domainName],
-    ['Region', user.region],
+    ['Region', regions[user.region] ?? user.region],
     ['About', user.bio],
     ['Created', user.createdTime && dateOf(user.createdTime)],
     ['Last login', user.lastLoginTime && dateOf(user.lastLoginTime)],

@@ -52,5 +52,11 @@ export function useRemote() {
     await refresh();
   }
 
-  return { status, shown, failure, refresh, change, isSending: computed(() => sending.value > 0) };
+  /** Discards the last failure, which may be of the past. */
+  function lookAgain(): Promise<void> {
+    failure.value = undefined;
+    return refresh();
+  }
+
+  return { status, shown, failure, refresh, lookAgain, change };
 }
