@@ -80,7 +80,7 @@ export async function pollForToken(grant: DeviceGrant): Promise<TokenReply> {
           if (error.code === 'slow_down') intervalS += SLOW_DOWN_S;
           if (error.code === 'expired_token') {
             deviceCode = undefined;
-            // A cloud whose new codes have expired at once must not cause an endless series of requests.
+            // A cloud whose new codes expire immediately must not cause an endless series of requests.
             if (polls > 1) continue;
           }
           waitS = intervalS;

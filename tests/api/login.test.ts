@@ -306,7 +306,7 @@ describe('the start', () => {
 });
 
 describe('a stored login', () => {
-  it('is authenticated at once, and has no code', async () => {
+  it('is authenticated immediately, and has no code', async () => {
     const world = await startLoginServer();
     const { flow_id } = await world.logIn();
     const again = await world.ok('POST', PENDING, {});

@@ -91,10 +91,9 @@ async function digest(source: MessageSource): Promise<string> {
     if (turn) turns.push(turn);
   }
   const [first, ...later] = turns.map(({ prompt, answer }) =>
-    [
-      userLine(prompt, DIGEST_LINE_CHARS),
-      ...(answer === '' ? [] : [assistantLine(answer, DIGEST_LINE_CHARS)]),
-    ].join('\n'),
+    [userLine(prompt, DIGEST_LINE_CHARS), ...(answer === '' ? [] : [assistantLine(answer, DIGEST_LINE_CHARS)])].join(
+      '\n',
+    ),
   );
   if (first === undefined) return '';
   const whole = [first, ...later].join('\n');
