@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Readable, type Duplex } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createEventStream, defineEventHandler, defineWebSocketHandler, readRawBody } from 'h3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
@@ -331,7 +332,7 @@ describe('work after a reply', () => {
     await eventually(() => expect(seen).toContain('work'));
     let isClosed = false;
     const closed = other.close().then(() => (isClosed = true));
-    await (await import('node:timers/promises')).setTimeout(50);
+    await delay(50);
     expect(isClosed).toBe(false);
     hold?.();
     await closed;

@@ -41,7 +41,8 @@ export function createAcceptor(app: App, { handle, upgrade, requests }: Acceptor
   const server = createServer({ requireHostHeader: false, requestTimeout: 0, keepAliveTimeout: 0 });
   server.on('request', (request, response) => {
     const { socket: connection } = request;
-    if (!isFirst(connection)) return void connection.destroy();
+    // The connection ends with the reply to the first one.
+    if (!isFirst(connection)) return;
     response.shouldKeepAlive = false;
     // Also if a handler sets the header for the opposite.
     response.once('close', () => connection.end());

@@ -10,8 +10,6 @@ export interface TokenStorage {
 
 const KEY = 'service-code.token';
 
-export type TokenStore = ReturnType<typeof createTokenStore>;
-
 /** `base` separates the servers of one origin. */
 export function createTokenStore(base: string, { tab, device }: { tab: TokenStorage; device: TokenStorage }) {
   const key = KEY + base;
