@@ -17,7 +17,8 @@ import {
 } from '#server/net/streams/frames.ts';
 import { createStreams, type Streams } from '#server/net/streams/streams.ts';
 
-const SEQUENCES = 20_000;
+/** At each end. */
+const SEQUENCES = 10_000;
 const FRAMES = 16;
 const WINDOW = 131_072;
 const MAX_STREAMS = 4;
