@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { build, type BuildResult } from 'esbuild';
 import type { Plugin } from 'vite';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const SUFFIX = '?thread';
 

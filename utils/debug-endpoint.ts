@@ -3,7 +3,7 @@
  *
  *     export default defineDebugCallEndpoint('get', appCall);
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { CALL_ERRORS } from '#server/debug/call-member.ts';
 import { debugMounted, type Debug } from '#server/debug/debug.ts';
 import type { ErrorName } from '#server/errors/catalogue.ts';

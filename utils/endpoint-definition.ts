@@ -1,6 +1,6 @@
 /** Types of an endpoint: its description, its schemas and the function that answers a request. */
 import type { EventHandler, EventHandlerRequest, H3Event } from 'h3';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { App } from '#server/app/app.ts';
 import type { BindOptions } from '#server/app/options.ts';
 import type { ErrorName } from '#server/errors/catalogue.ts';

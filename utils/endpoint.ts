@@ -14,7 +14,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { defineEventHandler, type H3Event } from 'h3';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { App } from '#server/app/app.ts';
 import type { FollowUp } from '#server/app/follow-ups.ts';
 import type { Caller } from '#schema/rest/caller.ts';

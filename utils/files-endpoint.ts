@@ -11,7 +11,7 @@
  *       handler: ({ body, directory }) => statPath(directory, body.path),
  *     });
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { App } from '#server/app/app.ts';
 import type { ErrorName } from '#server/errors/catalogue.ts';
 import { ServiceError } from '#server/errors/service-error.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { nonEmpty } from '#schema/scalars.ts';
 
 /** Path parameters: free text, not empty. Names as in the file's path, in its order. */

@@ -2,7 +2,7 @@
  * Query parameters. The value of a parameter comes in as a string, or as an array when its key is
  * repeated; each builder turns it into its type and documents that type.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { afterFields } from '#schema/after-fields.ts';
 import { clientArray } from '#schema/client-array.ts';
 import { nonEmpty } from '#schema/scalars.ts';

@@ -1,5 +1,5 @@
 /** The query of `GET /api/v2/sessions`. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { activityStatus, sessionSort } from '#schema/rest/session-listing.ts';
 import { nonEmpty } from '#schema/scalars.ts';
 import { PAGE_SIZE_MAX, queryInteger, queryList } from './query.ts';

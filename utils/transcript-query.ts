@@ -1,5 +1,5 @@
 /** Query parameters that the endpoints of transcripts share. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { nonEmpty } from '#schema/scalars.ts';
 import { PAGE_SIZE_MAX, queryInteger } from './query.ts';
 

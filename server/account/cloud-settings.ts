@@ -1,5 +1,5 @@
 /** The settings of the cloud's addresses: variables of the environment, and the table `[cloud]` of the file. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { envText } from '#server/env.ts';
 import type { Region } from './regions.ts';
 

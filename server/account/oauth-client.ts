@@ -1,5 +1,5 @@
 /** Requests to the OAuth host: device authorization, tokens, revocation. A public client without a secret. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock } from '#server/clock.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { Fetch } from '#server/net/http-client.ts';

@@ -1,5 +1,5 @@
 /** Token files of logins: documents `credentials/<name>.json`, readable by their owner only. It only reads them. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { tryParseJson } from '#server/text/json.ts';
 import type { Documents } from '#server/storage/documents.ts';
 import type { TokenReply } from './oauth-client.ts';

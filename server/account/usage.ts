@@ -1,5 +1,5 @@
 /** The account's usage: the three layouts of a cloud's reply as one. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Quota } from '#schema/rest/oauth.ts';
 import { asRecord } from '#server/text/json.ts';
 

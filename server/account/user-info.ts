@@ -1,5 +1,5 @@
 /** The account's user, from the cloud's reply. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { UserInfo } from '#schema/rest/oauth.ts';
 
 /** Members of another type are treated as absent. */

@@ -1,5 +1,5 @@
 /** Bash: runs one shell command, which the call waits for or starts in the background. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { createOutputBuilder, cutText, OUTPUT_MAX_CHARS, OUTPUT_MAX_LINE_CHARS } from '#server/text/truncate.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { directoryProblem, resolveTarget } from '#server/runtime/path-policy.ts';

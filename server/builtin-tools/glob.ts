@@ -1,6 +1,6 @@
 /** Glob: finds files by name. */
 import { basename, join, sep } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createOutputBuilder } from '#server/text/truncate.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { fileGlob } from '#server/files/globs.ts';

@@ -1,6 +1,6 @@
 /** Grep: searches file contents with ripgrep. */
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createOutputBuilder } from '#server/text/truncate.ts';
 import { displayPath } from '#server/files/paths.ts';
 import { movedSince, resolveTarget } from '#server/runtime/path-policy.ts';

@@ -1,5 +1,5 @@
 /** Read: returns a window of a text file with line numbers. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { cutText } from '#server/text/truncate.ts';
 import { createLineScanner } from '#server/files/line-scanner.ts';
 import type { LineScan, LineScanner, ScannedLine } from '#server/files/line-scanner.ts';

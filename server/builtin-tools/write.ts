@@ -1,5 +1,5 @@
 /** Write: creates, replaces or extends a file. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { regularFileProblem } from '#server/files/file-kind.ts';
 import { movedSince } from '#server/runtime/path-policy.ts';

@@ -3,7 +3,7 @@ import type { Stats } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { z } from 'zod';
+import * as z from 'zod';
 import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Caller } from '#schema/rest/caller.ts';

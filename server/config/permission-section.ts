@@ -1,6 +1,6 @@
 /** The `[permission]` section: its list of rules, the shorthands that are merged into it, and the patching of it. */
 import { isDeepStrictEqual } from 'node:util';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ErrorDetail } from '#server/errors/service-error.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { domainSchemas, permissionRuleConfigSchema } from '#schema/config/config.ts';

@@ -1,5 +1,5 @@
 /** Reads the parsed file section by section, with diagnostics. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { domainSchemas } from '#schema/config/config.ts';
 import { isTable, subTable, tableOf } from './document.ts';
 import type { TomlTable } from './document.ts';

@@ -4,7 +4,7 @@
  * plain values.
  */
 import { isAbsolute } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Agent, Roster } from '#server/agent/contract/agent.ts';
 import type { AgentConfig } from '#server/agent/contract/config.ts';
 import type { Connections } from '#server/events/peer.ts';

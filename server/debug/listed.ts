@@ -1,5 +1,5 @@
 /** The form of an allow-list: services, their members and the parameters of these. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** A member that is read. */
 export const PROPERTY = 'property';

@@ -2,7 +2,7 @@
  * Catalogue of all errors that clients receive: the stable name, the number on the wire, and where they differ the HTTP
  * status and the shapes of `data` and `details`. A number is never reused or removed.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 interface CatalogueEntry {
   code: number;

@@ -1,5 +1,5 @@
 /** Seam between domains and connections: a domain's handler for a request frame that is declared in `schema/`. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { ServiceError, type ErrorDetail } from '#server/errors/service-error.ts';
 import type { ConnectionFacts } from '#server/net/connection-facts.ts';
 import type { StreamPosition } from './frame.ts';

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { mkdir, open, readFile, rm, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Logger } from '#server/logging/log.ts';
 import { writeFileAtomic } from '#server/files/atomic-write.ts';
 import { errorCode } from '#server/errors/errno.ts';

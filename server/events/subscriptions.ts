@@ -2,7 +2,7 @@
  * Subscriptions of one connection: its sessions with their agent filters, and the switch from replay to live delivery
  * at one position of a stream.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Logger } from '#server/logging/log.ts';
 import type { ResyncReason } from '#schema/frames/system.ts';
 import type { Cursor } from '#schema/frames/subscriptions.ts';

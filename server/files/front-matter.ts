@@ -1,5 +1,5 @@
 /** Front matter: the YAML between two `---` lines at the start of a Markdown file. The files may have any author. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { errorMessage } from '#server/errors/service-error.ts';
 
 /** Size limit of the front matter, in UTF-8. */

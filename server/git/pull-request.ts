@@ -1,5 +1,5 @@
 /** Cache of the pull request of each work directory's branch, read from GitHub's tool `gh`. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { PullRequest } from '#schema/rest/git.ts';
 import { jsonText } from '#server/text/json-text.ts';
 import type { Clock } from '#server/clock.ts';

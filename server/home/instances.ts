@@ -2,7 +2,7 @@
 import { closeSync, fdatasync, fdatasyncSync, fstatSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { mkdir, readFile, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Logger } from '#server/logging/log.ts';
 import { errorCode } from '#server/errors/errno.ts';
 import { writeFileAtomic } from '#server/files/atomic-write.ts';

@@ -1,5 +1,5 @@
 /** The reply of a hook, parsed from its exit code and output. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { cutText, OUTPUT_MAX_CHARS, TRUNCATION_MARKER } from '#server/text/truncate.ts';
 import { tryParseJson } from '#server/text/json.ts';
 import type { HookEnd } from './run-hook.ts';

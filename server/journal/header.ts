@@ -1,5 +1,5 @@
 /** The journal's first line: its format and the identity of its session. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The format that this server writes. A journal of a higher one opens read-only. */
 export const JOURNAL_FORMAT = 1;

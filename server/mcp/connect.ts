@@ -1,7 +1,7 @@
 /** One connection to an MCP server, from its start to its list of tools. */
 import { pathToFileURL } from 'node:url';
 import type { AuthProvider, CallToolResult, Client, Progress, Transport } from '@modelcontextprotocol/client';
-import { z } from 'zod';
+import * as z from 'zod';
 import { cutText } from '#server/text/truncate.ts';
 import { clipJson } from '#server/text/json.ts';
 import type { Fetch } from '#server/net/http-client.ts';

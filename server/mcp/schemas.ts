@@ -3,7 +3,7 @@
  * take forever. So a worker thread does both, one task at a time, and is terminated when a task takes too long.
  */
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createSerialQueue } from '#server/async/keyed-queue.ts';
 import { isRecord } from '#server/text/json.ts';
 import { createThread, ThreadError } from '#server/threads/thread.ts';

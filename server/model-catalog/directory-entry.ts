@@ -1,5 +1,5 @@
 /** An entry of the directory, as the thread returns it. Reading is lenient: a malformed model is dropped. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Text that a file can contain unmodified: no unpaired surrogate. */
 const text = z.string().refine((value) => !/\p{Cs}/u.test(value));

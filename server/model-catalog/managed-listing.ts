@@ -1,5 +1,5 @@
 /** The managed API's list of models, and the alias records that it declares. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { asRecord, tryParseJson } from '#server/text/json.ts';
 import { wellFormed } from '#server/text/well-formed.ts';
 import type { DeclaredModel } from './field-ownership.ts';

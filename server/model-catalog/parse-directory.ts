@@ -1,5 +1,5 @@
 /** Parses the document of the directory: a large one in a worker thread, which ends afterwards. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { createThread } from '#server/threads/thread.ts';
 import type { DirectoryTexts } from './directory-messages.ts';
 import { trimWithPauses } from './trim-directory.ts';

@@ -4,7 +4,7 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock } from '#server/clock.ts';
 import type { Config } from '#server/config/config.ts';
 import type { Logger } from '#server/logging/log.ts';

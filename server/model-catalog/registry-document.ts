@@ -1,5 +1,5 @@
 /** The document of a custom registry: providers with their models. Reading is lenient; a faulty entry is skipped. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { asRecord, isRecord, tryParseJson } from '#server/text/json.ts';
 import { wellFormed } from '#server/text/well-formed.ts';
 import { providerIdSchema } from '#schema/rest/provider.ts';

@@ -1,6 +1,6 @@
 /** Video uploads to providers, deduplicated by file across the server processes of a home. */
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createSerialQueue } from '#server/async/keyed-queue.ts';
 import type { Documents } from '#server/storage/documents.ts';
 import type { ModelClient } from './stream.ts';

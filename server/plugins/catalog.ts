@@ -2,7 +2,7 @@
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { z } from 'zod';
+import * as z from 'zod';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { readRegular } from '#server/files/read-regular.ts';
 import { readBounded } from '#server/net/read-bounded.ts';

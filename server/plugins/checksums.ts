@@ -1,5 +1,5 @@
 /** The document `plugins/checksums.json`: SHA-256 of the zip archives that the last good catalog names, by address. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Documents } from '#server/storage/documents.ts';
 
 const DOCUMENT = 'plugins:checksums.json';

@@ -1,5 +1,5 @@
 /** The members of a manifest that name programs: hooks and MCP servers. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { withTransport } from '#server/mcp/config/server-file.ts';
 import { isRecord } from '#server/text/json.ts';
 import { LIST_MAX } from '#schema/client-array.ts';

@@ -1,7 +1,7 @@
 /** The file `plugins/installed.json` of a home: which plugins are installed, from where, and which are enabled. */
 import { stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { errorCode } from '#server/errors/errno.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { readRegular } from '#server/files/read-regular.ts';

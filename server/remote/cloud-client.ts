@@ -2,7 +2,7 @@
  * Requests to the relay with a cloud session: obtained with the access token of the managed login, kept in memory only,
  * never passed to clients of this server.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Account } from '#server/account/account.ts';
 import { cloudErrorMessage } from '#server/account/cloud-errors.ts';
 import { MANAGED_PROVIDER, type Slot } from '#server/account/credential-slots.ts';

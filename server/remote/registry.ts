@@ -1,5 +1,5 @@
 /** The registry of devices at the relay. Replies are read leniently: the relay may be of another version. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { tryParseJson } from '#server/text/json.ts';
 import type { RemoteDevice, RemoteDevices } from '#schema/rest/remote-control.ts';
 import { CloudRequestError, type CapturedSession, type CloudClient } from './cloud-client.ts';

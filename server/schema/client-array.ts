@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Default limit for lists of names, rules and similar items. */
 export const LIST_MAX = 1_000;

@@ -1,5 +1,5 @@
 /** The engine's message model and the shapes that journal, events and models share. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const textPartSchema = z.object({ type: z.literal('text'), text: z.string() });
 export const thinkPartSchema = z.object({

@@ -1,6 +1,6 @@
 /** Converts zod schemas to JSON Schema 2020-12; schemas with an id (`.meta({ id })`) become shared components. */
 import { isDeepStrictEqual } from 'node:util';
-import { z } from 'zod';
+import * as z from 'zod';
 
 export type JsonSchema = Record<string, unknown>;
 type Direction = 'input' | 'output';

@@ -1,5 +1,5 @@
 /** Scalar shapes that many wire schemas share. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** ISO 8601, UTC, with milliseconds. */
 export const isoTime = z.string();

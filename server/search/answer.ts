@@ -1,5 +1,5 @@
 /** Answers a search in the thread that has the index. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Connection, IndexDb } from '#server/storage/derived-db.ts';
 import { budgetLimits, type BudgetLimits } from './budget.ts';
 import { indexJournal } from './index-journal.ts';

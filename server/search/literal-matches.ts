@@ -1,5 +1,5 @@
 /** Documents whose normalized text contains the query as it is written. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Connection } from '#server/storage/derived-db.ts';
 import type { Budget } from './budget.ts';
 import { FILTERS, filterParameters } from './filters.ts';

@@ -1,5 +1,5 @@
 /** Messages between the main thread and the search thread. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Incomplete } from '#schema/rest/search.ts';
 import type { Query } from './query.ts';
 

@@ -1,6 +1,6 @@
 /** Tokens of result pages. Clients do not look into them. */
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { invalidField } from '#server/errors/service-error.ts';
 import type { Place } from './order.ts';
 import type { Query } from './query.ts';

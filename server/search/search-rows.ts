@@ -2,7 +2,7 @@
  * Projection of a journal to the documents of search: the prompts of users, the texts of models, the session's title.
  * Its state is stored with the session's documents, so a session is indexed on from where its last indexing ended.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { cutFrom, cutPointsOf } from '#server/journal/cut-points.ts';
 import { isUndoAnchor } from '#server/journal/projections/context.ts';
 import type { EventRecord, InternalRecord, JournalRecord } from '#server/journal/records.ts';

@@ -4,7 +4,7 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { systemClock as clock } from '#server/clock.ts';
 import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
 import type { EventFrame } from '#server/events/frame.ts';

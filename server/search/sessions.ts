@@ -1,5 +1,5 @@
 /** The index's rows of sessions. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Connection } from '#server/storage/derived-db.ts';
 import { removeSome } from './write-documents.ts';
 

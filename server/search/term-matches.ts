@@ -1,5 +1,5 @@
 /** Documents that have the terms of a query, with their scores. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Connection } from '#server/storage/derived-db.ts';
 import type { Budget } from './budget.ts';
 import { FILTERS, filterParameters } from './filters.ts';

@@ -1,5 +1,5 @@
 /** Windows of document numbers, from the most recent documents to the oldest. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Connection } from '#server/storage/derived-db.ts';
 import { FIRST_FRESH } from './tables.ts';
 

@@ -1,5 +1,5 @@
 /** Writes the documents of a session into the index's tables. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Connection } from '#server/storage/derived-db.ts';
 import type { DocumentRole } from './search-rows.ts';
 import { FIRST_FRESH, FREQUENCIES } from './tables.ts';

@@ -1,5 +1,5 @@
 /** Parser of the command files of plugins: optional front matter, and a body that becomes a prompt. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseFrontMatter, splitFrontMatter } from '#server/files/front-matter.ts';
 import { firstLine, optionalText, skillName, trimmedBody } from './skill-file.ts';
 

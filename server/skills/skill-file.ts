@@ -1,5 +1,5 @@
 /** Parser of skill files: front matter that describes a skill, and a body with its instructions. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { checked, parseFrontMatter, splitFrontMatter } from '#server/files/front-matter.ts';
 import { cutText } from '#server/text/truncate.ts';
 import type { Skill } from './skill.ts';

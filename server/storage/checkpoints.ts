@@ -6,7 +6,7 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { z } from 'zod';
+import * as z from 'zod';
 import { yieldToLoop } from '#server/async/yield.ts';
 import type { Logger } from '#server/logging/log.ts';
 

@@ -8,7 +8,7 @@ import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type Database from 'libsql';
-import { z } from 'zod';
+import * as z from 'zod';
 import { yieldToLoop } from '#server/async/yield.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { errorCode } from '#server/errors/errno.ts';

@@ -4,7 +4,7 @@
  */
 import { createStorage, normalizeKey, type Driver } from 'unstorage';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import { fileDriver } from './file-driver.ts';
 

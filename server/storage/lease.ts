@@ -9,7 +9,7 @@ import { readdirSync, readFileSync, truncateSync } from 'node:fs';
 import { link, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { z } from 'zod';
+import * as z from 'zod';
 import { errorCode } from '#server/errors/errno.ts';
 import { tryParseJson } from '#server/text/json.ts';
 import { runAtExit } from '#server/processes/process-exit.ts';

@@ -1,7 +1,7 @@
 /** SQLite files in a folder that cannot be written. */
 import { pathToFileURL } from 'node:url';
 import type Database from 'libsql';
-import { z } from 'zod';
+import * as z from 'zod';
 import { errorCode } from '#server/errors/errno.ts';
 
 const SQLITE_READONLY = 8;

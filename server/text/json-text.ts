@@ -1,5 +1,5 @@
 /** Schema for JSON texts within other values. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { tryParseJson } from './json.ts';
 
 /** Schema of a JSON text from another program; pipe it into the schema of the parsed value. */

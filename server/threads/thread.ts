@@ -1,6 +1,6 @@
 /** One worker thread with a program that answers requests (`serve-requests.ts`). */
 import { Worker, type ResourceLimits, type Transferable } from 'node:worker_threads';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { isErrorName } from '#server/errors/catalogue.ts';
 import { reportThreadCalls } from '#server/processes/process-exit.ts';

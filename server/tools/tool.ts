@@ -1,7 +1,7 @@
 /**
  * Contract of a tool: a plain object with a schema, a check of arguments, a preparation and a run. One file per tool.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Display } from '#schema/rest/display.ts';
 import type { ToolOutput } from '#schema/engine.ts';
 import type { StatusFields } from '#schema/events/volatile.ts';

@@ -1,5 +1,5 @@
 /** Plans that an agent submitted for review. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { ServiceError } from '#server/errors/service-error.ts';
 import type { Interaction, Plan, Plans } from '#schema/rest/transcript.ts';
 import { stateOf, type TranscriptSource } from './reads.ts';

@@ -6,7 +6,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, link, mkdir, open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { cutText } from '#server/text/truncate.ts';
 import { writeFileAtomic } from '#server/files/atomic-write.ts';
 import { errorCode } from '#server/errors/errno.ts';

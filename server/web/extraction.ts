@@ -2,7 +2,7 @@
  * Extracts the main text of a page. A hostile page may need unbounded time or memory, so a worker thread parses it, one
  * for each page, and is terminated afterwards.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock } from '#server/clock.ts';
 import { OUTPUT_MAX_CHARS } from '#server/text/truncate.ts';
 import { createThread, ThreadError } from '#server/threads/thread.ts';

@@ -1,5 +1,5 @@
 /** Response of a search service. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseJson } from '#server/text/json.ts';
 import { WebFailure } from './failure.ts';
 

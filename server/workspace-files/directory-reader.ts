@@ -4,7 +4,7 @@
  */
 import { constants, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { byDescriptor } from '#server/files/descriptors.ts';
 import type { OpenPath } from '#server/files/open-within.ts';
 import type { IgnoreTexts } from '#server/ignore-rules/ignore-texts.ts';

@@ -2,7 +2,7 @@
  * The thread that reads directories. A directory on a hanging mount blocks it: the thread is then abandoned, and another
  * one continues with the other requests.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { createSemaphore } from '#server/async/semaphore.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { isInside } from '#server/files/paths.ts';

@@ -3,7 +3,7 @@
  * list any directory; without this record a cloned project would widen where tools work.
  */
 import { realpath } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Documents } from '#server/storage/documents.ts';
 import { documentOf } from './directory-document.ts';
 

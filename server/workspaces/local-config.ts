@@ -6,7 +6,7 @@
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { parse, stringify } from 'smol-toml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isTable } from '#server/config/document.ts';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import { writeThroughLinks } from '#server/files/atomic-write.ts';

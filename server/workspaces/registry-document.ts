@@ -1,5 +1,5 @@
 /** The document `workspaces.json`: the registered workspaces, and those that were removed by a user. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { workspaceId } from '#schema/scalars.ts';
 import type { Documents } from '#server/storage/documents.ts';
 

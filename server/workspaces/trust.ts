@@ -2,7 +2,7 @@
  * Directories that the user trusts: a marker for each, named after its real path, so that a root and a link to it share
  * one. It persists when the workspace is removed from the registry.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock } from '#server/clock.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Documents } from '#server/storage/documents.ts';

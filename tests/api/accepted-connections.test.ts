@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createEventStream, defineEventHandler, defineWebSocketHandler, readRawBody } from 'h3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { z } from 'zod';
+import * as z from 'zod';
 import endpoints from '#endpoints';
 import { appOptions } from '#server/app/options.ts';
 import { ServiceError } from '#server/errors/service-error.ts';

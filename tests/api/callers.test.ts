@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import { toNodeListener } from 'h3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import endpoints from '#endpoints';
 import { systemClock, type Clock } from '#server/clock.ts';
 import { transcriptPageSchema } from '#schema/rest/transcript.ts';

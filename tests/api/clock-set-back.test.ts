@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { systemClock } from '#server/clock.ts';
 import { sessionFolder } from '#support/session-folder.ts';
 import { callThenText, startTalk } from '#support/talk.ts';

@@ -2,7 +2,7 @@
 import { access, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { sessionSchema } from '#schema/rest/session.ts';
 import { transcriptPageSchema, userMessagesSchema } from '#schema/rest/transcript.ts';
 import { manualClock, type ManualClock } from '#support/manual-clock.ts';

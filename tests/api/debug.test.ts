@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import endpoints from '#endpoints';
 import { credentialId } from '#server/mcp/auth/credentials.ts';
 import { channelSchema, workspaceSnapshotSchema, type Channel } from '#schema/rest/debug.ts';

@@ -3,7 +3,7 @@
  * Update them with `npx vitest run --project api tests/api/documents.test.ts -u`.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { startServer, type TestServer } from '#support/server.ts';
 
 let server: TestServer;

@@ -2,7 +2,7 @@
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { sessionSchema } from '#schema/rest/session.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { createIndexDb } from '#server/storage/index-db.ts';

@@ -1,6 +1,6 @@
 /** A request frame of a feature: available on every connection, handled by the feature's part of a session. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Feature, LiveFeature } from '#server/agent/contract/feature.ts';
 import { defineFrame } from '#server/events/frame-handler.ts';
 import { startWorld, type World } from '#support/world.ts';

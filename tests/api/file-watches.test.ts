@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { filesChangedFrame } from '#schema/frames/files-changed.ts';
 import type { FilesChanged } from '#schema/frames/server-frames.ts';
 import { startWorld, type World } from '#support/world.ts';

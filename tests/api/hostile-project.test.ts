@@ -4,7 +4,7 @@ import { chown, mkdir, readFile, rm, symlink, truncate, writeFile } from 'node:f
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { warningSchema } from '#schema/rest/session.ts';
 import { callFate } from '#support/call-fate.ts';
 import { putFile } from '#support/files.ts';

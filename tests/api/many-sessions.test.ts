@@ -1,6 +1,6 @@
 /** Many concurrent sessions, each with a subagent: no data of one appears in another. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { RecordedRequest, Script } from '#support/model-server.ts';
 import { startTalk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';

@@ -3,7 +3,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createLogger } from '#server/logging/log.ts';
 import { credentialId } from '#server/mcp/auth/credentials.ts';
 import { signIn, startOAuthMcpServer } from '#support/oauth-mcp-server.ts';

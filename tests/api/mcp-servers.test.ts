@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createLogger } from '#server/logging/log.ts';
 import { managedServerSchema } from '#schema/rest/mcp-management.ts';
 import { putFile } from '#support/mcp-config.ts';

@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { hasNoted, hostile, mcpTalks, noted, type McpTalks, serverStatuses } from '#support/mcp-talk.ts';
 import { signIn, startOAuthMcpServer } from '#support/oauth-mcp-server.ts';
 import { sessionFolder } from '#support/session-folder.ts';

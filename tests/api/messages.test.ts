@@ -1,6 +1,6 @@
 /** The message list of a session. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { messageSchema } from '#schema/rest/message.ts';
 import { startTalk, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';

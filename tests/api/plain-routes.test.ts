@@ -15,7 +15,7 @@ import {
 import { fetchNodeRequestHandler } from 'node-mock-http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { z } from 'zod';
+import * as z from 'zod';
 import endpoints from '#endpoints';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { createLogger } from '#server/logging/log.ts';

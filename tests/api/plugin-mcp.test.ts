@@ -2,7 +2,7 @@
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { groupRuns } from '#server/processes/process-group.ts';
 import { inspectionSchema, managedServerSchema } from '#schema/rest/mcp-management.ts';
 import { hasNoted, mcpTalks, noted, serverStatuses, type McpTalks } from '#support/mcp-talk.ts';

@@ -2,7 +2,7 @@
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { eventually } from '#support/patience.ts';
 import { startServer, type TestServer, type TestServerOptions } from '#support/server.ts';
 import { useTemporaryFolder } from '#support/session-logs.ts';

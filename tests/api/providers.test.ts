@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { startServer, temporaryDirectory } from '#support/server.ts';
 import type { TestServer } from '#support/server.ts';
 

@@ -1,6 +1,6 @@
 /** Questions: the object, answers, other ways to settle. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { INTERACTION_LIFETIME_MS } from '#server/interactions/interactions.ts';
 import { questionSchema, type Question } from '#schema/rest/interaction.ts';
 import { manualClock } from '#support/manual-clock.ts';

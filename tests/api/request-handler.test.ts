@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import endpoints from '#endpoints';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { createLogger } from '#server/logging/log.ts';

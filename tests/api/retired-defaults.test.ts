@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseToml } from '#server/config/document.ts';
 import { cloudDuringTest } from '#support/cloud/cloud.ts';
 import { createCloudRegistry, registryEntry, type CloudRegistry } from '#support/cloud/registry.ts';

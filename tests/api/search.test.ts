@@ -4,7 +4,7 @@ import { mkdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { searchReplySchema, type SearchReply } from '#schema/rest/search.ts';
 import { eventually } from '#support/patience.ts';
 import { searchFile } from '#support/search-file.ts';

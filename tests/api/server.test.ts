@@ -2,7 +2,7 @@
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { rotateToken } from '#server/auth/token.ts';
 import { rawRequest, rawUpgrade } from '#support/raw-request.ts';
 import { startServer, temporaryDirectory } from '#support/server.ts';

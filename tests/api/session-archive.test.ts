@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { promptSchema } from '#schema/rest/prompt.ts';
 import { sessionSchema } from '#schema/rest/session.ts';
 import { sessionFolder } from '#support/session-folder.ts';

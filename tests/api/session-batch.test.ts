@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { sessionBatchSchema } from '#schema/rest/session-batch.ts';
 import { sessionSchema, type Session } from '#schema/rest/session.ts';
 import { sessionFolder } from '#support/session-folder.ts';

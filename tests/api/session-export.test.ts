@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from 'node
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { eventually } from '#support/patience.ts';
 import { sessionFolder } from '#support/session-folder.ts';
 import { startTalk, type Talk } from '#support/talk.ts';

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { workspaceIdOf } from '#server/workspaces/workspace-root.ts';
 import { eventually } from '#support/patience.ts';
 import { startServer, temporaryDirectory, type TestServer } from '#support/server.ts';

@@ -2,7 +2,7 @@
 import { appendFile, cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { messageSchema } from '#schema/rest/message.ts';
 import { promptSchema } from '#schema/rest/prompt.ts';
 import { sessionSchema, type Session } from '#schema/rest/session.ts';

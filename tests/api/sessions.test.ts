@@ -2,7 +2,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { sessionSchema } from '#schema/rest/session.ts';
 import { workspaceIdOf } from '#server/workspaces/workspace-root.ts';
 import { startTalk } from '#support/talk.ts';

@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { putFile } from '#support/files.ts';
 import { call, callThenText, startTalk, systemPrompt, wireMessages, wireText, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';

@@ -1,6 +1,6 @@
 /** Tests the harness itself: it distinguishes a server that blocks the event loop from a test that does. */
 import { afterEach, expect, it, vi } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { cpuUs } from '#support/stalls.ts';
 import { startServer, type TestServerOptions } from '#support/server.ts';

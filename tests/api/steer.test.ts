@@ -1,6 +1,6 @@
 /** Queued prompts that are put into the running turn. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { call, callThenText, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';
 import { upload } from '#support/uploads.ts';
 import { startWorld, type World } from '#support/world.ts';

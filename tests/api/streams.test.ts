@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineEndpoint, defineRawEndpoint } from '#utils/endpoint.ts';
 import { streamed } from '#utils/http/reply.ts';
 import type { Reply } from '#utils/http/reply.ts';

@@ -1,7 +1,7 @@
 /** The Agent tool: tasks delegated to other agents, in the foreground, in the background, resumed. */
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { crashedHome } from '#support/crash.ts';
 import type { Script } from '#support/model-server.ts';
 import { until } from '#support/patience.ts';

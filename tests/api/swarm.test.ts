@@ -1,7 +1,7 @@
 /** AgentSwarm and swarm mode over the API. */
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { transcriptPageSchema } from '#schema/rest/transcript.ts';
 import { crashedHome } from '#support/crash.ts';
 import { manualClock } from '#support/manual-clock.ts';

@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { processAlive } from '#server/processes/process-alive.ts';
 import { manualClock } from '#support/manual-clock.ts';
 import { call, resumeTalk, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';

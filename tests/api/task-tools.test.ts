@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { sessionTaskSchema } from '#schema/rest/task.ts';
 import { eventually } from '#support/patience.ts';
 import { call, resumeTalk, startTalk, wireMessages, wireText, type Talk } from '#support/talk.ts';

@@ -1,6 +1,6 @@
 /** The effect of terminals on how long their session stays loaded. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { manualClock } from '#support/manual-clock.ts';
 import { openTerminal, viewTerminal } from '#support/terminals.ts';
 import { startWorld, type World } from '#support/world.ts';

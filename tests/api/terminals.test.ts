@@ -2,7 +2,7 @@
 import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { processAlive } from '#server/processes/process-alive.ts';
 import { openTerminal, PLAIN_SHELL, readTerminal, viewTerminal } from '#support/terminals.ts';
 import { startWorld, type World } from '#support/world.ts';

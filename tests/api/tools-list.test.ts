@@ -1,6 +1,6 @@
 /** `GET /tools`. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { toolDescriptorSchema } from '#schema/rest/tool.ts';
 import { startTalk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';

@@ -1,6 +1,6 @@
 /** Requests on connections of the remote-control tunnel: their rules differ from those of connections to the port. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import endpoints from '#endpoints';
 import { answerOf, exchange, openConnection, PUBLIC_HOST, PUBLIC_ORIGIN } from '#support/tunnel-connections.ts';
 import { tunnelRequest, tunnelSocket, type TunnelRequest } from '#support/tunnel-connections.ts';

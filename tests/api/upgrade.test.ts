@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import nodeAdapter from 'crossws/adapters/node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createDevelopmentHooks } from '#utils/http/development-sockets.ts';
 import { createRouteTable } from '#utils/http/route-table.ts';
 import { until } from '#support/patience.ts';

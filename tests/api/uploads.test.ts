@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { DEFAULT_MAX_BYTES } from '#server/uploads/uploads.ts';
 import { manualClock, type ManualClock } from '#support/manual-clock.ts';
 import { eventually } from '#support/patience.ts';

@@ -1,6 +1,6 @@
 /** FetchURL and WebSearch in sessions: approval, rules, and when a search is available. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { builtinProfiles } from '#server/agent/profiles/built-in.ts';
 import { callThenText, startTalk } from '#support/talk.ts';
 import { sends, startWebHost, testNetwork, type WebHost } from '#support/web-host.ts';

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, test, expect } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Session } from '#schema/rest/session.ts';
 import { putFile } from '#support/files.ts';
 import { recordEvents, type EventLogOptions, type Recorder } from '#support/event-log.ts';

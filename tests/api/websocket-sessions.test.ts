@@ -1,6 +1,6 @@
 /** Events of running sessions that clients receive: scopes, filters, subscriptions, aborts. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isGlobalEvent } from '#server/events/frame.ts';
 import type { Message, Snapshot } from '#schema/rest/message.ts';
 import { startWorld, type World } from '#support/world.ts';

@@ -1,7 +1,7 @@
 /** A client that stops reading during many events: bounded memory, one notice, no delay of others. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { z } from 'zod';
+import * as z from 'zod';
 import { event } from '#server/journal/records.ts';
 import { usedBytes } from '#support/used-memory.ts';
 import { startWorld, type World } from '#support/world.ts';

@@ -3,7 +3,7 @@ import { appendFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { requestFrames } from '#schema/frames/request-frames.ts';
 import { startServer, temporaryDirectory } from '#support/server.ts';
 import type { TestServer } from '#support/server.ts';

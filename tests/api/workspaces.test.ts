@@ -2,7 +2,7 @@
 import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { sessionSchema } from '#schema/rest/session.ts';
 import { workspaceSchema } from '#schema/rest/workspace.ts';
 import { startServer, temporaryDirectory, type TestServer } from '#support/server.ts';

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { makeBuiltHome } from '#support/built-home.ts';
 import { blankPng } from '#support/images.ts';
 import { spawnServer } from '#support/server.ts';

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { spawn as spawnPty } from 'node-pty';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { z } from 'zod';
+import * as z from 'zod';
 import { terminalSchema } from '#schema/rest/terminal.ts';
 import { wasReleased } from '#server/journal/lock.ts';
 import { processAlive } from '#server/processes/process-alive.ts';

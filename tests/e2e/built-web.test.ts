@@ -4,7 +4,7 @@
  */
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { makeBuiltHome } from '#support/built-home.ts';
 import { spawnServer } from '#support/server.ts';
 import { connect } from '#support/ws-client.ts';

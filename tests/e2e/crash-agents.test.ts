@@ -3,7 +3,7 @@
  * reported a single time without opening a turn, and the session continues.
  */
 import { expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { transcriptPageSchema } from '#schema/rest/transcript.ts';
 import { useBuiltServer } from '#support/built-server.ts';
 import { createFollower, subscribe } from '#support/event-follower.ts';

@@ -1,6 +1,6 @@
 /** The built server killed while a conversation is compacted: the summary is complete, or the history is unchanged. */
 import { expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { messageSchema } from '#schema/rest/message.ts';
 import { transcriptPageSchema } from '#schema/rest/transcript.ts';
 import { useBuiltServer } from '#support/built-server.ts';

@@ -2,7 +2,7 @@
 import { readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { messageSchema } from '#schema/rest/message.ts';
 import { transcriptPageSchema } from '#schema/rest/transcript.ts';
 import { useBuiltServer } from '#support/built-server.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { z } from 'zod';
+import * as z from 'zod';
 import { rawRequest } from '#support/raw-request.ts';
 import { spawnServer, type SpawnedServer } from '#support/server.ts';
 

@@ -10,7 +10,7 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createDevServer, createNitro } from 'nitropack/core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import endpoints from '#endpoints';
 import { developmentGuardModule } from '../../build/development-guard.ts';
 import { tryParseJson } from '#server/text/json.ts';

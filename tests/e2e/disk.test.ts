@@ -6,7 +6,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { cp, readFile, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
 import type { ModelServer } from '#support/model-server.ts';
 import { mountsForbidden } from '#support/namespace.ts';

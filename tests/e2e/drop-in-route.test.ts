@@ -4,7 +4,7 @@ import { copyProject, type ProjectCopy } from '#support/project-copy.ts';
 import { spawnServer, type SpawnedServer } from '#support/server.ts';
 
 const dropped = `
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 

@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { transcriptPageSchema } from '#schema/rest/transcript.ts';
 import { useBuiltServer } from '#support/built-server.ts';
 

@@ -6,7 +6,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { wasReleased } from '#server/journal/lock.ts';
 import { processAlive } from '#server/processes/process-alive.ts';
 import { eventually } from '#support/patience.ts';

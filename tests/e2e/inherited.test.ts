@@ -2,7 +2,7 @@
 import { readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
 import { spawnServer, temporaryDirectory, type SpawnOptions, type SpawnedServer } from '#support/server.ts';
 import { checkedBytes, readersBytes, takeLocks } from '#support/taken-locks.ts';

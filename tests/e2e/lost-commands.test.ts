@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { processAlive } from '#server/processes/process-alive.ts';
 import { groupRuns } from '#server/processes/process-group.ts';
 import { useBuiltServer } from '#support/built-server.ts';

@@ -3,7 +3,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { directoryDuringTest, directoryEntry, documentAnswer, statusAnswer } from '#support/model-directory.ts';
 import { spawnServer } from '#support/server.ts';
 

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { cp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { temporaryDirectory } from '#support/server.ts';
 
 const root = resolve(import.meta.dirname, '../..');

@@ -6,7 +6,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { z } from 'zod';
+import * as z from 'zod';
 import { addNitroIdioms } from '#support/nitro-idioms.ts';
 import { requestWithoutBody } from '#support/open-requests.ts';
 import { eventually, until } from '#support/patience.ts';
@@ -254,7 +254,7 @@ describe('nitro dev', () => {
     await untilBuilt(async () => (await send('/api/v1/later')).status === 500, 'the empty file');
     await project.write(
       'routes/api/v1/later.get.ts',
-      `import { z } from 'zod';
+      `import * as z from 'zod';
 import { defineEndpoint } from '#utils/endpoint.ts';
 export default defineEndpoint({ summary: 'Later', data: z.literal('later'), handler: () => 'later' as const });\n`,
     );

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { stringify } from '@decimalturn/toml-patch';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { questionSchema } from '#schema/rest/interaction.ts';
 import { usePage } from '#support/browser.ts';
 import { blankPng } from '#support/images.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { stringify } from '@decimalturn/toml-patch';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { launchBrowser, openPage, type OpenedPage } from '#support/browser.ts';
 import { startModelServer, type ModelServer } from '#support/model-server.ts';
 import { spawnServer, type SpawnedServer } from '#support/server.ts';

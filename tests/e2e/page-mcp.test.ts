@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { launchBrowser, openPage } from '#support/browser.ts';
 import { putFile } from '#support/mcp-config.ts';
 import { signIn, startOAuthMcpServer } from '#support/oauth-mcp-server.ts';

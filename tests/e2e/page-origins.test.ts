@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { stringify } from '@decimalturn/toml-patch';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { launchBrowser } from '#support/browser.ts';
 import { blankPng } from '#support/images.ts';
 import { startModelServer, type ModelServer } from '#support/model-server.ts';

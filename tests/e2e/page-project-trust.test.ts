@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { launchBrowser, openPage } from '#support/browser.ts';
 import { putFile } from '#support/mcp-config.ts';
 import { spawnServer } from '#support/server.ts';

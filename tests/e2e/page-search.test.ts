@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { stringify } from '@decimalturn/toml-patch';
 import type { Locator, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { searchRequestSchema } from '#schema/rest/search.ts';
 import { usePage } from '#support/browser.ts';
 import { startModelServer, type ModelServer, type Script } from '#support/model-server.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { sessionBatchSchema } from '#schema/rest/session-batch.ts';
 import { usePage } from '#support/browser.ts';
 import { spawnServer, type SpawnedServer } from '#support/server.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { stringify } from '@decimalturn/toml-patch';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { usePage, type OpenedPage } from '#support/browser.ts';
 import { putFile } from '#support/files.ts';
 import { startModelServer, type ModelServer } from '#support/model-server.ts';

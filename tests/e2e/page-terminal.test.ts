@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { usePage } from '#support/browser.ts';
 import { until } from '#support/patience.ts';
 import { spawnServer, type SpawnedServer } from '#support/server.ts';

@@ -1,6 +1,6 @@
 /** The page when the token of its server is replaced. Build first. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { rotateToken } from '#server/auth/token.ts';
 import { launchBrowser, openPage } from '#support/browser.ts';
 import { until } from '#support/patience.ts';

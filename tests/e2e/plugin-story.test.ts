@@ -2,7 +2,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
 import { putFile } from '#support/files.ts';
 import type { Script } from '#support/model-server.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { searchReplySchema, type SearchReply } from '#schema/rest/search.ts';
 import type { BuiltHome } from '#support/built-home.ts';
 import { eventually, until } from '#support/patience.ts';

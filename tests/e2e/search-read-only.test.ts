@@ -3,7 +3,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { searchReplySchema } from '#schema/rest/search.ts';
 import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
 import { mountsForbidden } from '#support/namespace.ts';

@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { searchReplySchema, type SearchReply } from '#schema/rest/search.ts';
 import type { BuiltHome } from '#support/built-home.ts';
 import { eventually } from '#support/patience.ts';

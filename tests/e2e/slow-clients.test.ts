@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { z } from 'zod';
+import * as z from 'zod';
 import { spawnServer, type SpawnedServer } from '#support/server.ts';
 import { connect } from '#support/ws-client.ts';
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
 import { mountsForbidden } from '#support/namespace.ts';
 import { spawnServer, type SpawnedServer } from '#support/server.ts';

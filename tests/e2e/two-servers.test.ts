@@ -1,6 +1,6 @@
 /** Two built servers on one home: one writes a session, the other reads it, then takes over after its exit. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
 import type { ModelServer } from '#support/model-server.ts';
 import { spawnServer, type SpawnedServer } from '#support/server.ts';

@@ -1,6 +1,6 @@
 /** The state of a server that clients can read, for comparison over a restart. */
 import { expect } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { BuiltServer } from '#support/built-server.ts';
 import { subscribe } from '#support/event-follower.ts';
 import { connect, type WsClient } from '#support/ws-client.ts';

@@ -6,7 +6,7 @@
  */
 import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { useBuiltServer } from '#support/built-server.ts';
 import type { RecordedRequest, Script } from '#support/model-server.ts';
 import { expectContinued, followAll, viewOf, type ClientView, type Known } from './client-view.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createLogger } from '#server/logging/log.ts';
 import { indexSchema } from '#server/sessions/index/session-header.ts';
 import { createIndexDb } from '#server/storage/index-db.ts';

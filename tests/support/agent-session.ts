@@ -3,7 +3,7 @@
  */
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { systemClock, type Clock } from '#server/clock.ts';
 import { effectiveConfig } from '#server/config/effective.ts';
 import { resolveFlags, type Flags } from '#server/config/flags.ts';

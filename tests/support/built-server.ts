@@ -1,6 +1,6 @@
 /** Runs the built server on a temporary home, for tests that kill and restart it. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { makeBuiltHome, type BuiltHome } from './built-home.ts';
 import { spawnServer, type SpawnedServer } from './server.ts';
 

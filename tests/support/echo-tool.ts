@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTool, type Tool } from '#server/tools/tool.ts';
 
 /** A tool without effects that returns its text. */

@@ -1,6 +1,6 @@
 /** A client that follows one session across reconnects and checks that every durable event arrives exactly once. */
 import { expect } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isGlobalEvent } from '#server/events/frame.ts';
 import type { BuiltServer } from './built-server.ts';
 import { connect, type ReceivedFrame, type WsClient } from './ws-client.ts';

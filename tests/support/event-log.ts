@@ -5,7 +5,7 @@
  * scenarios only some members are rendered (`… `): a change of their payload changes the files of scenarios about them.
  */
 import { inspect } from 'node:util';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isGlobalEvent } from '#server/events/frame.ts';
 import type { ReceivedFrame, WsClient } from './ws-client.ts';
 

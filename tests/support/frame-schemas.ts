@@ -1,6 +1,6 @@
 /** Validates received frames against the AsyncAPI document that the server publishes. */
 import { Ajv } from 'ajv';
-import { z } from 'zod';
+import * as z from 'zod';
 import { serverFrames } from '#schema/frames/server-frames.ts';
 
 const documentSchema = z.object({

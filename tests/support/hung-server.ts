@@ -4,7 +4,7 @@ import { constants } from 'node:fs';
 import { mkdir, open as openFile, readFile, writeFile, type FileHandle } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { expect } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { makeBuiltHome, type BuiltHome } from './built-home.ts';
 import { spawnServer, type ApiAnswer, type SpawnedServer } from './server.ts';
 

@@ -3,7 +3,7 @@
  * failed ones. Argument: the prefix of the ids.
  */
 import { once } from 'node:events';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createLogger } from '#server/logging/log.ts';
 import { createSessionIndex } from '#server/sessions/index/session-index.ts';
 import { indexSchema } from '#server/sessions/index/session-header.ts';

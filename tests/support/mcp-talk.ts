@@ -1,7 +1,7 @@
 /** Sessions with MCP servers: each in its own workspace, with the servers that the test writes to the home. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { mcpServerSchema, type McpServerRow } from '#schema/rest/mcp.ts';
 import { toolDescriptorSchema } from '#schema/rest/tool.ts';
 import { eventually } from './patience.ts';

@@ -7,7 +7,7 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import endpoints from '#endpoints';
 import { appOptions, type AppOptions } from '#server/app/options.ts';
 import { createApp, type App } from '#server/app/app.ts';

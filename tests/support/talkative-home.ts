@@ -1,6 +1,6 @@
 /** A home with many sessions that no server has loaded: filling its search index takes a while. */
 import { expect } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { makeBuiltHome, type BuiltHome } from './built-home.ts';
 import { eventually } from './patience.ts';
 import { integer, seeded } from './random.ts';

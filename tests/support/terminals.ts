@@ -1,5 +1,5 @@
 /** Terminals of a test's server, from a client's view. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { terminalSchema, type Terminal } from '#schema/rest/terminal.ts';
 import type { World } from './world.ts';
 import type { Ack, ReceivedFrame, WsClient } from './ws-client.ts';

@@ -5,7 +5,7 @@
 import { request, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
 import { duplexPair, type Duplex } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { App } from '#server/app/app.ts';
 import type { TunnelConnection } from '#server/net/connection-facts.ts';
 import { connect, type ConnectOptions, type WsClient } from './ws-client.ts';

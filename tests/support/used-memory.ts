@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { z } from 'zod';
+import * as z from 'zod';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = z.function({ input: [], output: z.unknown() }).implement(runInNewContext('gc'));

@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { stringify } from '@decimalturn/toml-patch';
 import { messageSchema, snapshotSchema, type Message, type Snapshot } from '#schema/rest/message.ts';
 import { promptSchema, type Prompt } from '#schema/rest/prompt.ts';

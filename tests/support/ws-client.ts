@@ -4,7 +4,7 @@
  */
 import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
-import { z } from 'zod';
+import * as z from 'zod';
 import { UNLISTED_FRAMES, schemasOf } from './frame-schemas.ts';
 import { PATIENCE_MS } from './patience.ts';
 

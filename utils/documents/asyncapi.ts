@@ -1,5 +1,5 @@
 /** `/asyncapi.json`: the WebSocket as AsyncAPI 3.1.0, made from the schemas that run. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { durableEvents, globalEvents, volatileEvents, volatileGlobalEvents } from '#schema/events/catalogue.ts';
 import { ackSchema, frameId, requestFrames } from '#schema/frames/request-frames.ts';
 import { eventLikeFrames, serverFrames } from '#schema/frames/server-frames.ts';

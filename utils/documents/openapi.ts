@@ -1,5 +1,5 @@
 /** Builds `/openapi.json` from the endpoint definitions that run. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { BindOptions } from '#server/app/options.ts';
 import { errorEntry } from '#server/errors/catalogue.ts';
 import type { ErrorName } from '#server/errors/catalogue.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { connectionSchema } from '#schema/rest/connection.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 

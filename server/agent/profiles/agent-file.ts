@@ -1,5 +1,5 @@
 /** Parser of agent files: front matter that configures an agent, and a body that is its system prompt. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { checked, parseFrontMatter, splitFrontMatter } from '#server/files/front-matter.ts';
 
 /** Content of an agent file; `name` defaults to the file's name. */

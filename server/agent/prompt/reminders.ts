@@ -1,5 +1,5 @@
 /** Reminders at the head of a step. They stay in the history, so that prompt caches stay valid. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ContextMessage, Origin } from '#schema/engine.ts';
 import type { PermissionMode } from '#schema/scalars.ts';
 

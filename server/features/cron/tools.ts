@@ -1,5 +1,5 @@
 /** The model's tools for scheduled jobs, of the main agent only: create one, list them, delete one. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTool, ToolInputError, type RunContext, type Tool, type ToolResult } from '#server/tools/tool.ts';
 import { loadSchedules } from './jobs.ts';
 import type { Schedule } from './schedule.ts';

@@ -1,5 +1,5 @@
 /** The model's tools for the goal, of the main agent only: set it, read it, give it a budget, end it. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { cutText } from '#server/text/truncate.ts';
 import { defineTool, ToolInputError, type RunContext, type Tool, type ToolResult } from '#server/tools/tool.ts';
 import type { Display } from '#schema/rest/display.ts';

@@ -1,5 +1,5 @@
 /** Arguments of the tool that reads media files. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 const pixels = z.int().min(0);
 export const parameters = z.object({

@@ -1,5 +1,5 @@
 /** Each agent's plan mode, its newest plan, and the reminders that the model has received. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { isUndoAnchor } from '#server/journal/projections/context.ts';
 import { defineFeatureProjection } from '#server/journal/projections/feature-projection.ts';
 import type { JournalRecord } from '#server/journal/records.ts';

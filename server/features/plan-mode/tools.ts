@@ -1,5 +1,5 @@
 /** EnterPlanMode and ExitPlanMode. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Draft } from '#server/journal/records.ts';
 import { defineTool, failed, type Tool, type ToolEnvironment, type ToolResult } from '#server/tools/tool.ts';
 import { ANSWER_LABELS, reviewOutcome, type PlanOption, type ReviewedPlan, type ReviewOutcome } from './review.ts';

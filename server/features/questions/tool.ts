@@ -1,5 +1,5 @@
 /** AskUserQuestion: the model asks the user and waits for the answer. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTool, ToolInputError, type RunContext, type Tool, type ToolResult } from '#server/tools/tool.ts';
 
 export const ASK_USER_QUESTION = 'AskUserQuestion';

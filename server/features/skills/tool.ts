@@ -1,5 +1,5 @@
 /** Skill: loads the instructions of a skill into the conversation. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTool, failed, type Tool, type ToolResult } from '#server/tools/tool.ts';
 
 export const SKILL = 'Skill';

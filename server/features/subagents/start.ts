@@ -1,5 +1,5 @@
 /** How a subagent starts: its model, its conversation, and the options that tools offer for both. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { SessionContext } from '#server/agent/contract/context.ts';
 import { copiedHistory } from '#server/agent/copied-history.ts';
 import { reminder } from '#server/agent/prompt/reminders.ts';

@@ -1,5 +1,5 @@
 /** Agent: delegates a task to another agent; the call waits for it or runs it in the background. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { cutText } from '#server/text/truncate.ts';
 import { DEFAULT_SUBAGENT_PROFILE } from '#server/agent/profiles/built-in.ts';
 import { BACKGROUND_TOOLS } from '#server/tasks/background-tools.ts';

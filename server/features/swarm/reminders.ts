@@ -1,5 +1,5 @@
 /** Reminders for the model that a user has switched swarm mode on, or that it has ended. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { contextSize } from '#server/journal/context-size.ts';
 import { reminder } from '#server/agent/prompt/reminders.ts';
 import type { ContextEntry, ContextState } from '#server/journal/projections/context.ts';

@@ -1,5 +1,5 @@
 /** AgentSwarm: one task for many items, with one subagent per item. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { DEFAULT_SUBAGENT_PROFILE } from '#server/agent/profiles/built-in.ts';
 import { cutText } from '#server/text/truncate.ts';
 import { defineTool, ToolInputError, type RunContext, type Tool, type ToolResult } from '#server/tools/tool.ts';

@@ -1,5 +1,5 @@
 /** TodoList: reads or replaces the model's list of its work. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTool, type Tool } from '#server/tools/tool.ts';
 import type { Todo } from './projection.ts';
 

@@ -1,5 +1,5 @@
 /** The todo list in the transcript, and its restore by an undo. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { toolOps, type AgentTranscript } from '#server/transcript/agent-transcript.ts';
 import { sameValue } from '#server/transcript/reducer/equal.ts';
 import type { StoredValue, StoredOp } from '#server/transcript/reducer/state.ts';

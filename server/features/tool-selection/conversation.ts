@@ -2,7 +2,7 @@
  * Derives from a conversation which loadable tools were announced to the model and which schemas it has. The
  * conversation is the only source, so the result is correct after an undo, a compaction or a copy.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ContextEntry } from '#server/journal/projections/context.ts';
 import type { Stored } from '#server/journal/texts.ts';
 import { LOADABLE_TOOLS } from '#server/models/request-history.ts';

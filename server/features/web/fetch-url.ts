@@ -1,5 +1,5 @@
 /** FetchURL: returns the text of a web page. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { createOutputBuilder, cutText } from '#server/text/truncate.ts';
 import { defineTool, failed, ToolInputError, type RunContext, type Tool, type ToolResult } from '#server/tools/tool.ts';
 import { webUrl } from '#server/web/address.ts';

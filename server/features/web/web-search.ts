@@ -1,5 +1,5 @@
 /** WebSearch: searches the web with the configured search service. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { createOutputBuilder } from '#server/text/truncate.ts';
 import { defineTool, failed, type RunContext, type Tool, type ToolResult } from '#server/tools/tool.ts';
 import { WebFailure } from '#server/web/failure.ts';

@@ -3,7 +3,7 @@
  * address; a server that moves, or another one of the same name, does not get them.
  */
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Logger } from '#server/logging/log.ts';
 import type { Documents } from '#server/storage/documents.ts';
 

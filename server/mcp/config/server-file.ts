@@ -1,5 +1,5 @@
 /** A file that names MCP servers: `{"mcpServers": {name: entry}}`. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import { errorCode } from '#server/errors/errno.ts';
 import { UnsuitableFile, readRegular } from '#server/files/read-regular.ts';

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { newUlid } from '#server/ids.ts';
 import { tryParseJson } from '#server/text/json.ts';
-import { z } from 'zod';
+import * as z from 'zod';
 import { estimateText } from '#server/journal/token-estimate.ts';
 import { demoAnswer, type DemoAnswer, type DemoInput } from './rules.ts';
 

@@ -1,5 +1,5 @@
 /** Responses of `native` and `openai`: a stream of chat-completion chunks. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { asRecord, parseJson } from '#server/text/json.ts';
 import type { TokenUsage } from '#schema/engine.ts';
 import { streamError } from '../errors.ts';

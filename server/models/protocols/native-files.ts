@@ -1,5 +1,5 @@
 /** Upload of videos to the native provider, whose requests refer to them by id. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseJson } from '#server/text/json.ts';
 import { toModelError } from '../errors.ts';
 import type { ModelTransport } from '../model-transport.ts';

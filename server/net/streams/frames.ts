@@ -3,7 +3,7 @@
  * connection), the payload.
  */
 import { isIP } from 'node:net';
-import { z } from 'zod';
+import * as z from 'zod';
 import { tryParseJson } from '#server/text/json.ts';
 import { isValidPrefix } from '../connection-facts.ts';
 

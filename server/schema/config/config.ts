@@ -1,5 +1,5 @@
 /** The configuration on the wire: the schemas of its domains and of the config object. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { modelRecordSchema, oauthRefSchema } from '../rest/model.ts';
 import { providerRecordSchema } from './provider-record.ts';
 import { count, permissionModeSchema } from '../scalars.ts';

@@ -1,5 +1,5 @@
 /** Configuration of an MCP server in files and requests. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { clientArray } from '../client-array.ts';
 import { nonEmpty } from '../scalars.ts';
 

@@ -1,5 +1,5 @@
 /** Stored providers, in wire spelling. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { oauthRefSchema } from '../rest/model.ts';
 
 export const wireTypeSchema = z.enum(['native', 'openai', 'openai_responses', 'anthropic', 'google-genai', 'vertexai']);

@@ -2,7 +2,7 @@
  * All events that the server sends, with their payload schemas (without `type`, `time`, `agentId`, `sessionId`).
  * AsyncAPI, the journal's record types and the tests read this table; a new event is one line in its family's file.
  */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { durableEvents } from './durable.ts';
 import { globalEvents, volatileGlobalEvents } from './global.ts';
 import { volatileEvents } from './volatile.ts';

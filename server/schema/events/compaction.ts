@@ -1,5 +1,5 @@
 /** Compaction and undo; the `context.spliced` that accompanies them is in turns.ts. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { count } from '../scalars.ts';
 
 const trigger = z.enum(['manual', 'auto']);

@@ -1,5 +1,5 @@
 /** Scheduled prompts. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { cronJobOriginSchema } from '../engine.ts';
 
 export const cronEvents = {

@@ -1,5 +1,5 @@
 /** Events of the stream `__global__`, never part of a session's journal. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { capabilityInstallSchema } from '../rest/capability.ts';
 import { callerSchema } from '../rest/caller.ts';
 import { configSchema } from '../config/config.ts';

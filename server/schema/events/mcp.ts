@@ -1,5 +1,5 @@
 /** MCP servers of a session and the tools they provide. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { count } from '../scalars.ts';
 
 export const mcpEvents = {

@@ -1,5 +1,5 @@
 /** Goal, plan, skills, commands, hooks. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { count } from '../scalars.ts';
 
 export const goalStatus = z.enum(['active', 'paused', 'blocked', 'complete']);

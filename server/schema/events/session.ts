@@ -1,5 +1,5 @@
 /** Events of a session as a whole. Each value is the payload without routing fields. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { errorPayloadSchema } from '../engine.ts';
 import { pendingInteraction, turnOutcome } from '../scalars.ts';
 import { sessionSchema } from '../rest/session.ts';

@@ -1,5 +1,5 @@
 /** Subagents; the frame's `agentId` is the calling agent, the child is `subagentId`. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { tokenUsageSchema } from '../engine.ts';
 import { count } from '../scalars.ts';
 

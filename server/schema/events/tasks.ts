@@ -1,5 +1,5 @@
 /** Background tasks. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 const taskBase = {
   taskId: z.string(),

@@ -1,5 +1,5 @@
 /** Tool calls, approvals and questions. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { displaySchema } from '../rest/display.ts';
 import { toolOutputSchema } from '../engine.ts';
 import { approvalSchema, decisionSchema, questionSchema } from '../rest/interaction.ts';

@@ -1,5 +1,5 @@
 /** Prompts, turns, steps and the context. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { contentPartSchema } from '../rest/content.ts';
 import { contextMessageSchema, errorPayloadSchema, originSchema, stepTimings, tokenUsageSchema } from '../engine.ts';
 import { count, isoTime } from '../scalars.ts';

@@ -1,5 +1,5 @@
 /** Events that are neither journaled nor replayed. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { tokenUsageSchema } from '../engine.ts';
 import { count, permissionModeSchema } from '../scalars.ts';
 import { turnEndReason } from './turns.ts';

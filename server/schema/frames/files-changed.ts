@@ -1,5 +1,5 @@
 /** The frame that watchers of files receive. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { count, isoTime, nonEmpty } from '../scalars.ts';
 
 const changedPathSchema = z.object({

@@ -1,5 +1,5 @@
 /** Request frames about prompts. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { count } from '../scalars.ts';
 
 export const abortFrame = {

@@ -2,7 +2,7 @@
  * WebSocket frames that clients send, and their acks. The gateway validates with these schemas; `/asyncapi.json` and the
  * web client's types are derived from them.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { abortFrame } from './prompts.ts';
 import { clientHelloFrame, pingFrame, subscribeFrame, unsubscribeFrame } from './subscriptions.ts';
 import { subscribeV2Frame, unsubscribeV2Frame } from './transcripts.ts';

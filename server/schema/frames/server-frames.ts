@@ -3,7 +3,7 @@
  * web client's dispatch follow from this list; a new frame is one declaration and one line here. The server itself only
  * imports its types.
  */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { filesChangedFrame } from './files-changed.ts';
 import { errorFrame, pongFrame, resyncRequiredFrame, serverHelloFrame } from './system.ts';
 import { terminalExitFrame, terminalOutputFrame, terminalResizedFrame } from './terminals.ts';

@@ -1,5 +1,5 @@
 /** Request frames that control what a connection receives: hello, subscriptions, ping. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { count } from '../scalars.ts';
 
 /** Limit for the members of one array or record in a client's frame: a longer one would block all other connections. */

@@ -1,5 +1,5 @@
 /** Frames about the connection itself. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { count, isoTime } from '../scalars.ts';
 
 export const serverHelloFrame = {

@@ -1,5 +1,5 @@
 /** Frames about terminals: requests, and what attached connections receive. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { count, isoTime, nonEmpty } from '../scalars.ts';
 
 /** The operating system stores screen sizes in 16 bits. */

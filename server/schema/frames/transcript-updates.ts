@@ -1,5 +1,5 @@
 /** Frames for followers of transcripts. They have the form of volatile events, but belong to no event stream. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { snapshotSchema, transcriptOpSchema } from '../rest/transcript-ops.ts';
 import { count } from '../scalars.ts';
 

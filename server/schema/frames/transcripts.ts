@@ -2,7 +2,7 @@
  * WebSocket frames with which a client subscribes to transcripts. The schemas of what it receives are in
  * `transcript-ops.ts`, which only the documents need, so the server starts without them.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { count } from '../scalars.ts';
 import { boundedRecord, MAX_FRAME_MEMBERS, subscribeFrame } from './subscriptions.ts';
 

@@ -1,5 +1,5 @@
 /** Request frames about watched files. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { count, nonEmpty } from '../scalars.ts';
 
 const watched = z.object({

@@ -1,5 +1,5 @@
 /** The client that sent a request, where the request identifies it. Clients choose their name and id themselves. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const CALLER_NAME_CHARS = 100;
 export const USER_AGENT_CHARS = 200;

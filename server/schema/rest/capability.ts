@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** A fact that a detection found; `optional` ones are not needed for `ready`. */
 const stepSchema = z.object({

@@ -1,5 +1,5 @@
 /** The public directory of models on the wire: its entries, and the import of one. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { wireTypeSchema } from '../config/provider-record.ts';
 import { count, nonEmpty } from '../scalars.ts';
 import { providerIdSchema, providerItemSchema } from './provider.ts';

@@ -1,5 +1,5 @@
 /** Schema of a configuration change as clients send it. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { clientArray } from '../client-array.ts';
 
 const anything = z.unknown().optional();

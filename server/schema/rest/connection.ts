@@ -1,5 +1,5 @@
 /** One established WebSocket connection, as `GET /connections` returns it. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { isoTime } from '../scalars.ts';
 
 export const connectionSchema = z

@@ -1,5 +1,5 @@
 /** Content parts of prompts and messages. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { count, nonEmpty } from '../scalars.ts';
 
 export const sourceSchema = z.discriminatedUnion(

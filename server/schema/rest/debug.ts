@@ -1,5 +1,5 @@
 /** Replies of the debug endpoints, spelled in camelCase, which their development tools expect. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { count } from '../scalars.ts';
 
 const memberSchema = z.object({

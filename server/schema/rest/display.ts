@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 const optionSchema = z.object({ label: z.string(), description: z.string().optional() });
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { count, nonEmpty } from '../scalars.ts';
 
 /** Maximum number of bytes that one request reads. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { clientArray } from '../client-array.ts';
 import { fileEntrySchema } from './file-entry.ts';
 import { nonEmpty } from '../scalars.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { globList } from './file-list.ts';
 
 /** Longer than any path. */

@@ -1,5 +1,5 @@
 /** Git state of a work directory. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { gitStatusSchema } from './file-entry.ts';
 
 /** How a path differs from the last commit. */

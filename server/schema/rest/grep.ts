@@ -1,5 +1,5 @@
 /** Search in the contents of files. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { clientArray } from '../client-array.ts';
 import { count, nonEmpty } from '../scalars.ts';
 

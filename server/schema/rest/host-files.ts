@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** A directory of the machine and its subdirectories. */
 export const hostDirectorySchema = z

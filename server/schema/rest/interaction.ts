@@ -1,5 +1,5 @@
 /** Approvals and questions that a turn raises for the user, and the answers. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { displaySchema } from './display.ts';
 import { count, isoTime, nonEmpty } from '../scalars.ts';
 

@@ -1,5 +1,5 @@
 /** Configured MCP servers as clients manage them, independent of any session. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { clientArray } from '../client-array.ts';
 import { redactedMcpServerSchema, shownMcpServerSchema } from '../config/mcp-server.ts';
 import { nonEmpty } from '../scalars.ts';

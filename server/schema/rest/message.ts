@@ -1,5 +1,5 @@
 /** Messages and the snapshot in REST replies. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { contentPartSchema } from './content.ts';
 import { displaySchema } from './display.ts';
 import { originSchema } from '../engine.ts';

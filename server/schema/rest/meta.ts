@@ -1,5 +1,5 @@
 /** Reply of `GET /meta`: the server and its capabilities. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { isoTime } from '../scalars.ts';
 
 const always = z.literal(true);

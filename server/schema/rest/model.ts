@@ -1,5 +1,5 @@
 /** Models: the stored record in wire spelling, and list items. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { count } from '../scalars.ts';
 
 export const oauthRefSchema = z.object({

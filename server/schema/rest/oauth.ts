@@ -1,5 +1,5 @@
 /** Logins, the account's usage and its user on the wire. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { isoTime, nonEmpty } from '../scalars.ts';
 
 const provider = nonEmpty.default('managed:service-code');

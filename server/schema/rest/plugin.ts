@@ -1,5 +1,5 @@
 /** Installed plugins and the catalog of plugins, as clients see them. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { count } from '../scalars.ts';
 
 export const pluginSourceKinds = ['local-path', 'zip-url', 'github'] as const;

@@ -1,5 +1,5 @@
 /** Prompts: in replies, and as clients submit them. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { clientArray } from '../client-array.ts';
 import { contentPartSchema } from './content.ts';
 import { isoTime, nonEmpty, permissionModeSchema } from '../scalars.ts';

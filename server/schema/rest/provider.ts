@@ -1,5 +1,5 @@
 /** Providers on the wire: requests, items, and the summary of `GET /auth`. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { afterFields } from '../after-fields.ts';
 import { clientArray } from '../client-array.ts';
 import { wireTypeSchema } from '../config/provider-record.ts';

@@ -1,5 +1,5 @@
 /** Refreshes of models and imports of registries on the wire. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { count, nonEmpty } from '../scalars.ts';
 import { providerItemSchema } from './provider.ts';
 

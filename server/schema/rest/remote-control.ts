@@ -1,5 +1,5 @@
 /** Remote control of this machine through a relay, and the devices of the account. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { isoTime } from '../scalars.ts';
 
 /** Another live server of the home that hosts the tunnel; empty texts while it has not described itself. */

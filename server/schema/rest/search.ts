@@ -1,5 +1,5 @@
 /** `POST /search`. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { count, nonEmpty, workspaceId } from '../scalars.ts';
 
 const role = z.enum(['user', 'assistant', 'title']);

@@ -1,5 +1,5 @@
 /** Batches of session actions. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { clientArray } from '../client-array.ts';
 import { count, nonEmpty } from '../scalars.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 const WEB_LOG_BYTES = 262_144;
 

@@ -1,5 +1,5 @@
 /** Replies of `GET /api/v2/sessions`. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { count } from '../scalars.ts';
 import { pullRequestSchema } from './git.ts';
 

@@ -1,5 +1,5 @@
 /** The Session object and the requests that create or change a session. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { clientArray } from '../client-array.ts';
 import { count, isoTime, nonEmpty, pendingInteraction, permissionModeSchema, turnOutcome } from '../scalars.ts';
 

@@ -1,5 +1,5 @@
 /** Changes of settings during a command of the model, as transcripts contain them. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { isoTime, nonEmpty } from '../scalars.ts';
 
 /** Code of the warning that records such a change. */

@@ -1,5 +1,5 @@
 /** A skill, or the command of a plugin, as listed for clients. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { clientArray } from '../client-array.ts';
 import { nonEmpty } from '../scalars.ts';
 import { filePartSchema, imagePartSchema, videoPartSchema } from './content.ts';

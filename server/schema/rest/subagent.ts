@@ -1,5 +1,5 @@
 /** Subagents in the snapshot. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { count, isoTime } from '../scalars.ts';
 
 export const snapshotSubagentSchema = z

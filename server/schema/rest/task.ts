@@ -1,5 +1,5 @@
 /** Tasks in replies to clients. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { count, isoTime } from '../scalars.ts';
 
 export const taskStatusSchema = z.enum(['running', 'completed', 'failed', 'cancelled']);

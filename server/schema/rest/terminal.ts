@@ -1,5 +1,5 @@
 /** Terminals of a session on the wire. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { isoTime, nonEmpty } from '../scalars.ts';
 import { screenSide } from '../frames/terminals.ts';
 

@@ -1,5 +1,5 @@
 /** Generated titles of sessions on the wire. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The part of the conversation that a title is generated from. */
 const titleSourceSchema = z.enum(['user_prompts', 'first_turn', 'digest']);

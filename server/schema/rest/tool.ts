@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** One row of `GET /tools`. */
 export const toolDescriptorSchema = z

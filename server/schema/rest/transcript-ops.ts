@@ -1,5 +1,5 @@
 /** The operations that change a transcript. No kind may be added: clients reject unknown kinds. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { count } from '../scalars.ts';
 import {
   frameSchema,

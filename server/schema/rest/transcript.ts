@@ -2,7 +2,7 @@
  * The transcript of an agent: a timeline of turns, markers and task references, and further objects keyed by id.
  * Members are in camel case here, unlike those of other replies.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { transcriptCallerSchema } from './caller.ts';
 import { contentPartSchema } from './content.ts';
 import { originSchema, stepTimings, tokenUsageSchema } from '../engine.ts';

@@ -1,5 +1,5 @@
 /** Uploaded files: in replies, and the form that uploads one. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { count, isoTime, nonEmpty } from '../scalars.ts';
 
 export const uploadSchema = z

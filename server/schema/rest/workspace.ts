@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { count, isoTime, workspaceId } from '../scalars.ts';
 
 /** A registered project folder. */

@@ -1,6 +1,6 @@
 /** Copies the rows of the index of the schema version before this one, so that no list waits for reads of all folders. */
 import { stat } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { yieldToLoop } from '#server/async/yield.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Connection, IndexDb } from '#server/storage/derived-db.ts';

@@ -1,5 +1,5 @@
 /** The order of the v2 session list: the selected sessions between two positions, straight from the indexes. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Connection, SqlParameters } from '#server/storage/derived-db.ts';
 import { countSessions, rowsOf } from './session-counts.ts';
 import {

@@ -5,7 +5,7 @@
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { yieldToLoop } from '#server/async/yield.ts';
 import type { Logger } from '#server/logging/log.ts';
 import { errorCode } from '#server/errors/errno.ts';

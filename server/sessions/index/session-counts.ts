@@ -1,5 +1,5 @@
 /** Numbers of sessions. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Connection, SqlParameters } from '#server/storage/derived-db.ts';
 import {
   archivedValues,

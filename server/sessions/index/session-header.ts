@@ -4,7 +4,7 @@
  * the journal (`index-row.ts`), and in the schema if clients receive it.
  */
 import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isSettled } from '#server/journal/crash-recovery.ts';
 import type { LogState } from '#server/journal/fold.ts';
 import { isBusy, mainTurnActive } from '#server/journal/projections/activity.ts';

@@ -2,7 +2,7 @@
  * The index of all sessions of a home, a SQLite table. Lists and counts read it without opening a workspace or a
  * journal. Each change of a session updates its row; the pass over the folders, once a minute, only repairs.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Connection } from '#server/storage/derived-db.ts';

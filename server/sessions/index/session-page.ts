@@ -1,5 +1,5 @@
 /** Pages of the v1 session list, straight from SQLite. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Connection, SqlParameters } from '#server/storage/derived-db.ts';
 import { PROMPTED } from './counts-table.ts';
 import { HEADER_MEMBERS, headerOfRow, IS_CHILD, PARENT_OF, type SessionHeader } from './session-header.ts';

@@ -1,5 +1,5 @@
 /** The statements that read and write headers in SQLite. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Connection, SqlParameters } from '#server/storage/derived-db.ts';
 import {
   coldColumns,

@@ -1,5 +1,5 @@
 /** Tokens of the next page: a position in the list, bound to the conditions of the query. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { jsonText } from '#server/text/json-text.ts';
 import type { ListKey } from '../index/listed-sessions.ts';

@@ -2,7 +2,7 @@
  * A thread that matches an expression against lines. A JavaScript expression may run forever (backtracking), and only
  * terminating its thread stops it.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { createThread, ThreadError } from '#server/threads/thread.ts';
 import { TimedOut } from './search.ts';
 

@@ -1,5 +1,5 @@
 /** Parses the records of `rg --json`. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { FoundLine } from './collect.ts';
 
 /** Text, or base64 of bytes that are not UTF-8. */

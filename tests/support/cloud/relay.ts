@@ -10,7 +10,7 @@ import type { Duplex } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { onTestFinished } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { systemClock } from '#server/clock.ts';
 import { encodeGoAway, SUBPROTOCOL, type GoAway, type Hello, type OpenFacts } from '#server/net/streams/frames.ts';
 import { createStreams, type Streams } from '#server/net/streams/streams.ts';

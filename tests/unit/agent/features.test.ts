@@ -1,6 +1,6 @@
 /** The hooks of a feature, each called at its point in a real turn of a real session. */
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { AgentContext } from '#server/agent/contract/context.ts';
 import type { Feature, LiveFeature, PromptStart } from '#server/agent/contract/feature.ts';
 import { reminder } from '#server/agent/prompt/reminders.ts';

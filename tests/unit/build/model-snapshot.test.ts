@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createTimeSlice } from '#server/async/yield.ts';
 import { readEntry } from '#server/model-catalog/directory-entry.ts';
 import { resolveEntry } from '#server/model-catalog/resolve-entry.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { CALL_TIMEOUT_MS, callMember } from '#server/debug/call-member.ts';
 import { param, PROPERTY, type AnyAllowList } from '#server/debug/listed.ts';
 import { ServiceError } from '#server/errors/service-error.ts';

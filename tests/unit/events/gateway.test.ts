@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ServiceError, sessionNotFound } from '#server/errors/service-error.ts';
 import { REPLAY_WINDOW_EVENTS } from '#server/events/cursor.ts';
 import { createEventBus } from '#server/events/bus.ts';

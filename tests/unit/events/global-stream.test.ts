@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, open as openFile, readFile, readdir, rm, stat, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { COMPACT_AT_FRAMES } from '#server/events/global-stream-file.ts';
 import { createEventBus } from '#server/events/bus.ts';
 import { createGateway } from '#server/events/gateway.ts';

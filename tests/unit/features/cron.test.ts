@@ -2,7 +2,7 @@
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { cronTable } from '#server/features/cron/projection.ts';
 import { MAX_JOBS } from '#server/features/cron/tools.ts';
 import { STALE_MS } from '#server/features/cron/work.ts';

@@ -1,6 +1,6 @@
 /** Goals in real turns of a real session: counting of turns and tokens, stops and continuations. */
 import { describe, expect, it, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Feature } from '#server/agent/contract/feature.ts';
 import { goalOf, goals } from '#server/features/goals/goals.ts';
 import { newGoal, withUsage } from '#server/features/goals/goal.ts';

@@ -5,7 +5,7 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { planMode } from '#server/features/plan-mode/plan-mode.ts';
 import { nextVersion, planOf, plans } from '#server/features/plan-mode/projection.ts';
 import type { SessionLog } from '#server/journal/session-log.ts';

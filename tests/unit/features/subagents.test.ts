@@ -1,6 +1,6 @@
 /** Subagents below HTTP: their permissions, their owners, the outcomes of their runs. */
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { builtinProfiles } from '#server/agent/profiles/built-in.ts';
 import type { Flags } from '#server/config/flags.ts';
 import type { StoredConfig } from '#server/config/stored.ts';

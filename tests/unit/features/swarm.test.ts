@@ -3,7 +3,7 @@
  * reminders.
  */
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { mainProfile } from '#server/agent/profiles/built-in.ts';
 import { swarmTrigger } from '#server/features/swarm/projection.ts';
 import { swarmReminders } from '#server/features/swarm/reminders.ts';

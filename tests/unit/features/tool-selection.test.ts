@@ -3,7 +3,7 @@
  * copy.
  */
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { copiedHistory } from '#server/agent/copied-history.ts';
 import type { Feature } from '#server/agent/contract/feature.ts';
 import { compaction } from '#server/features/compaction/compaction.ts';

@@ -1,6 +1,6 @@
 /** Front matter of files of any author: the same limits and errors for agents, skills and commands. */
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseAgentFile } from '#server/agent/profiles/agent-file.ts';
 import { parseFrontMatter, splitFrontMatter } from '#server/files/front-matter.ts';
 import { parseCommandFile } from '#server/skills/command-file.ts';

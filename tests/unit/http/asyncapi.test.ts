@@ -1,6 +1,6 @@
 import { Parser } from '@asyncapi/parser';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { asyncApiDocument } from '#utils/documents/asyncapi.ts';
 import { frameText } from '#server/events/frame.ts';
 import { ackText, errorText, helloText, refusalText, resyncText } from '#server/events/outgoing.ts';

@@ -1,6 +1,6 @@
 /** Rules for the names of the files in `routes/`. */
 import { expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import endpoints from '#endpoints';
 
 /** Parameters by their preceding path: `/api/v1/sessions/` has `session_id`. */

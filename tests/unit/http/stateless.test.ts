@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createStandaloneDirectory } from '#server/model-catalog/standalone-directory.ts';
 import { directoryDuringTest, directoryEntry, documentAnswer } from '#support/model-directory.ts';
 

@@ -1,7 +1,7 @@
 /** The start of a sign-in to a server whose name another host may own: the hosts that its requests reach. */
 import { createServer } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createLogger } from '#server/logging/log.ts';
 import { createCredentialReader } from '#server/mcp/auth/credentials.ts';
 import { startAuthorization, type Authorization } from '#server/mcp/auth/authorization.ts';

@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream';
 import { appendFile, readFile, realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { connectServer, type ConnectOptions, type McpConnection } from '#server/mcp/connect.ts';
 import { failureKind } from '#server/mcp/failures.ts';
 import { createHttpClient } from '#server/net/http-client.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { json } from 'node:stream/consumers';
 import { resolve } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { connectServer, type McpConnection } from '#server/mcp/connect.ts';
 import { toolResultOf } from '#server/mcp/results.ts';
 import { createHttpClient } from '#server/net/http-client.ts';

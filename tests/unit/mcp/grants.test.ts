@@ -2,7 +2,7 @@
 import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createLogger } from '#server/logging/log.ts';
 import { canonicalUrl, credentialId, resourceOf } from '#server/mcp/auth/credentials.ts';
 import { createMcpAuth } from '#server/mcp/auth/mcp-auth.ts';

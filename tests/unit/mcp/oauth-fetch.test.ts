@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { expect, it, onTestFinished } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isAllowed, oauthRequests } from '#server/mcp/auth/oauth-fetch.ts';
 import { createHttpClient, type Fetch } from '#server/net/http-client.ts';
 import { systemNetwork } from '#server/net/network.ts';

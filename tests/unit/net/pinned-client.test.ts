@@ -1,7 +1,7 @@
 /** A client for one server whose name is resolved a single time. */
 import { createServer } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createServerClient } from '#server/net/pinned-client.ts';
 
 async function startHost() {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { signalGroup } from '#server/processes/process-group.ts';
 import { buildProgram, programFolder, startProgram } from '#support/programs.ts';
 

@@ -1,6 +1,6 @@
 import { appendFile, copyFile, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createIndexer, type Indexer, type IndexerDeps } from '#server/search/indexer.ts';
 import { indexSchema } from '#server/sessions/index/session-header.ts';
 import { createIndexDb } from '#server/storage/index-db.ts';

@@ -1,5 +1,5 @@
 /** A search index in a temporary home, and its content in a form that tests compare. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { createLogger } from '#server/logging/log.ts';
 import { createDerivedDb, type Connection, type IndexDb } from '#server/storage/derived-db.ts';
 import { libsqlFile } from '#server/storage/index-db.ts';

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { expect, it, onTestFinished } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { yieldToLoop } from '#server/async/yield.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { createIndexDb } from '#server/storage/index-db.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Driver } from 'unstorage';
 import memory from 'unstorage/drivers/memory';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createDocuments } from '#server/storage/documents.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createRest } from '../../../web/client/rest.ts';
 import type { FileEntry } from '../../../web/client/types.ts';
 import { createFileTree } from '../../../web/features/workspace/file-tree.ts';

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { grepFields } from '#schema/rest/grep.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import { grep, type GrepDeps } from '#server/workspace-files/grep/grep.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { grepFields, type GrepReply } from '#schema/rest/grep.ts';
 import { groupRuns } from '#server/processes/process-group.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { capabilitySchema } from '#schema/rest/capability.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 

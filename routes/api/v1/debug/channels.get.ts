@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { channelSchema } from '#schema/rest/debug.ts';
 import { defineDebugEndpoint } from '#utils/debug-endpoint.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { listMcpServers } from '#server/features/mcp/servers.ts';
 import { mcpServerSchema } from '#schema/rest/mcp.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';

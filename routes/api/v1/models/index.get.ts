@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { modelItemSchema } from '#schema/rest/model.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { pluginSchema } from '#schema/rest/plugin.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { providerItemSchema } from '#schema/rest/provider.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { afterFields } from '#schema/after-fields.ts';
 import { workspaceId } from '#schema/scalars.ts';
 import { sessionSchema } from '#schema/rest/session.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { agentConfigSchema, sessionSchema } from '#schema/rest/session.ts';
 import { afterFields } from '#schema/after-fields.ts';
 import { nonEmpty, workspaceId } from '#schema/scalars.ts';

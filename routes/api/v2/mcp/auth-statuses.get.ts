@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { authStatusSchema, directoryQuery } from '#schema/rest/mcp-management.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 

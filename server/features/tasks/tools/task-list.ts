@@ -1,5 +1,5 @@
 /** TaskList: lists background tasks. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTool, type Tool } from '#server/tools/tool.ts';
 import type { ListedTask } from '../listed-tasks.ts';
 import { SEPARATOR, taskLines } from './texts.ts';

@@ -1,5 +1,5 @@
 /** TaskOutput: returns a task's output so far, or its result. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTool, failed, type Tool } from '#server/tools/tool.ts';
 import type { ListedTask } from '../listed-tasks.ts';
 import { noSuchTask, taskLines, terminalReason } from './texts.ts';

@@ -1,5 +1,5 @@
 /** TaskStop: stops one of the agent's tasks. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTool, failed, type Tool } from '#server/tools/tool.ts';
 import type { ListedTask } from '../listed-tasks.ts';
 import { noSuchTask } from './texts.ts';

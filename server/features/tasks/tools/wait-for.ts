@@ -1,5 +1,5 @@
 /** WaitFor: suspends the turn until a task has ended. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Clock } from '#server/clock.ts';
 import { noticeId } from '#server/journal/task-notices.ts';
 import { defineTool, failed, type RunContext, type Tool, type ToolResult } from '#server/tools/tool.ts';

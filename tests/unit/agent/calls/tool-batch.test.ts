@@ -1,6 +1,6 @@
 /** Runs the calls of one response: order, conflicts, ends. Tools are fakes, journal and batch are real. */
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { TurnAborted } from '#server/agent/contract/errors.ts';
 import { runToolBatch } from '#server/agent/calls/tool-batch.ts';
 import type { Access, RunContext, Tool, ToolResult } from '#server/tools/tool.ts';

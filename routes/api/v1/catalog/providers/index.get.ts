@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { catalogEntrySchema } from '#schema/rest/catalog.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { modelDirectoryOf } from '#utils/model-directory.ts';

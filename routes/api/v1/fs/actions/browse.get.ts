@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { z } from 'zod';
+import * as z from 'zod';
 import { hostDirectorySchema } from '#schema/rest/host-files.ts';
 import { nonEmpty } from '#schema/scalars.ts';
 import { browse } from '#server/host-files/browse.ts';

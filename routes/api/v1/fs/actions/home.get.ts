@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineEndpoint } from '#utils/endpoint.ts';
 
 const RECENT_ROOTS = 8;

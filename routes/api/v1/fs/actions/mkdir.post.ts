@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { nonEmpty } from '#schema/scalars.ts';
 import { makeHostDirectory } from '#server/host-files/make-directory.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';

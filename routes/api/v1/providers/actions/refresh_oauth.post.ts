@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { refreshReportSchema } from '#schema/rest/refresh.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 

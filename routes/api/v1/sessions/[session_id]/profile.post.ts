@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { clientArray } from '#schema/client-array.ts';
 import { nonEmpty } from '#schema/scalars.ts';
 import { agentConfigSchema, permissionRuleSchema, sessionSchema } from '#schema/rest/session.ts';

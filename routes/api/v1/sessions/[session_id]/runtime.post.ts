@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { nonEmpty } from '#schema/scalars.ts';
 import { runtimeBindingSchema } from '#schema/rest/session.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';

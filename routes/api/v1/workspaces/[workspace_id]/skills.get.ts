@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { skillDescriptorSchema } from '#schema/rest/skill.ts';
 import { workspaceParams } from '#schema/rest/workspace.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { directoryQuery, managedServerSchema } from '#schema/rest/mcp-management.ts';
 import { mcpServerConfigSchema } from '#schema/config/mcp-server.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';

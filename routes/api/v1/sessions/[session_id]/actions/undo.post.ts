@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { undoTurns } from '#server/agent/undo/undo.ts';
 import { promptText } from '#server/sessions/index/prompt-text.ts';
 import { messageSchema } from '#schema/rest/message.ts';

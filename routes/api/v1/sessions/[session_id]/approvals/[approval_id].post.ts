@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { resolveApprovalSchema } from '#schema/rest/interaction.ts';
 import { isoTime } from '#schema/scalars.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { questions } from '#server/features/questions/questions.ts';
 import { answerQuestionSchema } from '#schema/rest/interaction.ts';
 import { isoTime } from '#schema/scalars.ts';

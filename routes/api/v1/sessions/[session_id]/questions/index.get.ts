@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { pendingQuestions } from '#server/features/questions/questions.ts';
 import { questionSchema } from '#schema/rest/interaction.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { taskList } from '#server/features/tasks/rest.ts';
 import { sessionTaskSchema, taskStatusSchema } from '#schema/rest/task.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { transcriptOpsSchema } from '#schema/rest/transcript-ops.ts';
 import { readOps } from '#server/transcript/reads.ts';
 import { nonEmpty } from '#schema/scalars.ts';

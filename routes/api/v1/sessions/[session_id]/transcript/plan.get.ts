@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { plansSchema } from '#schema/rest/transcript.ts';
 import { nonEmpty } from '#schema/scalars.ts';
 import { readPlans } from '#server/transcript/plans.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { userMessagesSchema } from '#schema/rest/transcript.ts';
 import { readUserMessages } from '#server/transcript/reads.ts';
 import { nonEmpty } from '#schema/scalars.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { testOutcomeSchema } from '#schema/rest/mcp-management.ts';
 import { mcpServerInputSchema } from '#schema/config/mcp-server.ts';
 import { nonEmpty } from '#schema/scalars.ts';

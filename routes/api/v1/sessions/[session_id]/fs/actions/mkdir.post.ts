@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { fileEntrySchema } from '#schema/rest/file-entry.ts';
 import { nonEmpty } from '#schema/scalars.ts';
 import { makeDirectory } from '#server/workspace-files/make-directory.ts';

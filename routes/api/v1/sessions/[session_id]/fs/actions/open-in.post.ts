@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { nonEmpty } from '#schema/scalars.ts';
 import { APP_IDS } from '#server/workspace-files/launch-commands.ts';
 import { openPathIn } from '#server/workspace-files/launch.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { nonEmpty } from '#schema/scalars.ts';
 import { revealPath } from '#server/workspace-files/launch.ts';
 import { defineFilesEndpoint, fileFields } from '#utils/files-endpoint.ts';

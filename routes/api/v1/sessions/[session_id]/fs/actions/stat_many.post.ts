@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { clientArray } from '#schema/client-array.ts';
 import { fileEntrySchema } from '#schema/rest/file-entry.ts';
 import { nonEmpty } from '#schema/scalars.ts';

@@ -1,5 +1,5 @@
 /** NotePad: reads or replaces the note of the session. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { event } from '#server/journal/records.ts';
 import { defineTool, type Tool } from '#server/tools/tool.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';

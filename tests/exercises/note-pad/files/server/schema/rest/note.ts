@@ -1,5 +1,5 @@
 /** The note of a session: a short text that the user and the agent write. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const NOTE_CHARS = 4000;
 

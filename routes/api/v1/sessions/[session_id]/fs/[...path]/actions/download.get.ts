@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { nonEmpty } from '#schema/scalars.ts';
 import { ServiceError, invalidField } from '#server/errors/service-error.ts';
 import { openDownload } from '#server/workspace-files/download.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { questions } from '#server/features/questions/questions.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';

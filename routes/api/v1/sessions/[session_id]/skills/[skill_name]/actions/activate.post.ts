@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { activateSkillSchema } from '#schema/rest/skill.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { MEDIA_BODY_LIMIT } from '#utils/http/body.ts';
