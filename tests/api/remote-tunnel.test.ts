@@ -198,6 +198,21 @@ describe('requests that end the tunnel get their replies', () => {
   });
 });
 
+describe('a logout through the tunnel', () => {
+  it('gets its reply; then the device, the session and the login have ended', async () => {
+    const remote = await startedRemote();
+    const { deviceId } = remote.relay.tunnel();
+    const reply = await browse(remote, '/api/v1/oauth/logout', { method: 'POST' });
+    expect(await reply.json()).toMatchObject({ code: 0, data: { logged_out: true } });
+    await until(async () => (await status(remote)) === 'off');
+    await until(() => remote.relay.devices.get(deviceId)?.active !== true);
+    await until(() => remote.relay.sessionCount() === 0);
+    const { data } = await remote.server.api('GET', '/auth');
+    expect(data).toMatchObject({ managed_provider: null });
+    expect(await remote.start()).toMatchObject({ code: 40111 });
+  });
+});
+
 describe('faults of the tunnel', () => {
   const lostTunnel = async (remote: Remote) => {
     await until(() => remote.relay.tunnels.length === 2);
