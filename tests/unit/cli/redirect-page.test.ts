@@ -10,14 +10,14 @@ import { manualClock } from '#support/manual-clock.ts';
 import { eventually } from '#support/patience.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 
-const URL_WITH_TOKEN = 'http://127.0.0.1:1/#token=abc';
+const URL_WITH_TOKEN = 'http://127.0.0.1:1/#token=some-token';
 
 it('is readable for its owner only, and is removed after a minute', async () => {
   const home = await temporaryHome();
   const clock = manualClock();
   const { url } = await writeRedirectPage(home, URL_WITH_TOKEN, clock);
   const path = fileURLToPath(url);
-  expect(url).not.toContain('abc');
+  expect(url).not.toContain('some-token');
   expect([(await stat(path)).mode & 0o777, (await stat(dirname(path))).mode & 0o777]).toEqual([0o600, 0o700]);
   expect(await readFile(path, 'utf8')).toContain(`content="0; url=${URL_WITH_TOKEN}"`);
   clock.advance(59_999);
