@@ -594,7 +594,8 @@ test('a session sends a heartbeat every minute while such hooks are configured, 
     };
     await setHooks({ event: 'SessionHeartbeat', command: `{ tr -d '\\n'; echo; } >> beats` });
     await talk.turn('again', [{ text: 'ok' }]);
-    expect(clock.waits()).toHaveLength(waits + 1);
+    // One more, and one less, because the refresh of models at the start has run meanwhile.
+    expect(clock.waits()).toHaveLength(waits);
     clock.advance(60_000);
     await expect.poll(beats).toBe(1);
     clock.advance(60_000);
@@ -602,8 +603,8 @@ test('a session sends a heartbeat every minute while such hooks are configured, 
     await setHooks();
     clock.advance(60_000);
     await talk.turn('once more', [{ text: 'ok' }]);
-    // One less, because the new journal has been synced meanwhile.
-    expect(clock.waits()).toHaveLength(waits - 1);
+    // Also without the timer of that refresh, and that of the new journal, which has been synced meanwhile.
+    expect(clock.waits()).toHaveLength(waits - 2);
     expect(await beats()).toBe(2);
   } finally {
     await other.close();
