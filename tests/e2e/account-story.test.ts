@@ -91,9 +91,8 @@ it('a user adds a provider, logs in, works, continues on a phone, and logs out',
   expect(JSON.stringify(await ok('GET', '/models'))).toContain('managed:service-code/m1');
 
   // A turn with a model of the login, and a title.
-  const { id } = idSchema.parse(
-    await ok('POST', '/sessions', { metadata: { cwd: home }, agent_config: { model: 'managed:service-code/m1' } }),
-  );
+  await ok('POST', `/models/${encodeURIComponent('managed:service-code/m1')}:set_default`);
+  const { id } = idSchema.parse(await ok('POST', '/sessions', { metadata: { cwd: home } }));
   const prompt = (text: string) => ok('POST', `/sessions/${id}/prompts`, { content: [{ type: 'text', text }] });
   const said = async (text: string) => JSON.stringify(await ok('GET', `/sessions/${id}/messages`)).includes(text);
   await prompt('Hello');
