@@ -112,7 +112,7 @@ it('a user adds a provider, logs in, works, continues on a phone, and logs out',
   await phone.goto(`${origin}${pathname}sessions/${id}?rc=1#token=${server.token}`);
   await phone.getByText('Hello from the cloud.').waitFor();
 
-  // The network is away during the next turn; the phone continues by itself.
+  // The network is away during the next turn; the phone continues automatically.
   await relay.kill();
   await prompt('Again');
   await until(() => said('Hello again.'), 'the second reply');
