@@ -120,6 +120,18 @@ it('displays text while it is written and stops at Escape', async () => {
   expect(data).toMatchObject({ busy: false, last_turn_reason: 'cancelled' });
 });
 
+it('keeps the name of a tool on one line on a phone', async () => {
+  await page.setViewportSize({ width: 390, height: 800 });
+  const session = await newSession();
+  await send(`write ${'folder/'.repeat(12)}notes.txt: hello`);
+  await approval().waitFor(visible);
+  const name = page.locator('[data-tool="Write"] .name');
+  const height = (await name.boundingBox())?.height ?? Infinity;
+  expect(height).toBeLessThan(30);
+  await approval().getByRole('button', { name: 'Approve', exact: true }).click();
+  await finished(session);
+});
+
 it('requests an approval before a file is written, and writes it when approved', async () => {
   const session = await newSession();
   await send('write notes.txt: hello from the page');
