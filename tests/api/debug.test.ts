@@ -212,7 +212,16 @@ describe('a call', () => {
   );
 
   test('reaches no other member of the server than its services', async () => {
-    const reached = ['additionalDirs', 'connections', 'models', 'projects', 'sessions', 'trust', 'uploads', 'workspaces'];
+    const reached = [
+      'additionalDirs',
+      'connections',
+      'models',
+      'projects',
+      'sessions',
+      'trust',
+      'uploads',
+      'workspaces',
+    ];
     const kept = Object.keys(world.server.app).filter((name) => !reached.includes(name));
     expect(kept).toEqual(expect.arrayContaining(['access', 'account', 'config', 'logins', 'remote', 'token']));
     for (const name of kept) {
