@@ -7,7 +7,7 @@ const server = process.env['SERVICE_CODE_URL'] ?? 'http://127.0.0.1:58627';
 
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
-  // Relative, so that the page also works under the base path of a reverse proxy.
+  // Relative, because the server makes them absolute to the path at which it serves the page.
   base: './',
   plugins: [vue()],
   build: {

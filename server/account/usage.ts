@@ -1,7 +1,8 @@
 /** The account's usage: the three layouts of a cloud's reply as one. */
 import * as z from 'zod';
-import type { Quota } from '#schema/rest/oauth.ts';
+import { extraUsageSchema, type Quota } from '#schema/rest/oauth.ts';
 import { asRecord } from '#server/text/json.ts';
+import { decimal } from './decimal.ts';
 
 type Windows = Quota['usages'];
 type Window = NonNullable<Windows['limit5h']>;
@@ -28,17 +29,7 @@ const ROW_WINDOWS = new Map<number, keyof Windows>([
 const CENT = 1_000_000;
 
 /** Numbers of the older layouts may be decimal strings. */
-const number = z
-  .union([
-    z.number(),
-    z
-      .string()
-      .trim()
-      .regex(/^-?\d+(\.\d+)?$/)
-      .transform(Number),
-  ])
-  .pipe(z.number());
-const numberOf = (value: unknown): number | undefined => number.safeParse(value).data;
+const numberOf = (value: unknown): number | undefined => decimal.safeParse(value).data;
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
 /** Returns undefined unless the reply is an object. Malformed members are treated as absent. */
@@ -99,14 +90,6 @@ function rowOf(row: Record<string, unknown> | undefined): Window | undefined {
   return windowOf(limit > 0 ? used / limit : 0, row?.resetTime);
 }
 
-const extraUsageSchema = z.object({
-  balanceCents: z.int(),
-  totalCents: z.int(),
-  monthlyChargeLimitEnabled: z.boolean(),
-  monthlyChargeLimitCents: z.int(),
-  monthlyUsedCents: z.int(),
-  currency: z.string(),
-});
 const extraUsageOf = (value: unknown): ExtraUsage | undefined => extraUsageSchema.safeParse(value).data;
 
 /** Undefined for a wallet without an amount. */

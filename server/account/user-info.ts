@@ -1,21 +1,11 @@
 /** The account's user, from the cloud's reply. */
 import * as z from 'zod';
 import type { UserInfo } from '#schema/rest/oauth.ts';
+import { decimal } from './decimal.ts';
 
 /** Members of another type are treated as absent. */
 const text = z.string().catch('');
-const integer = z
-  .union([
-    z.number(),
-    z
-      .string()
-      .trim()
-      .regex(/^-?\d+(\.\d+)?$/)
-      .transform(Number),
-  ])
-  .transform(Math.trunc)
-  .pipe(z.int())
-  .catch(0);
+const integer = decimal.transform(Math.trunc).pipe(z.int()).catch(0);
 const noPhone = { country_code: '', number: '' };
 
 const replySchema = z.object({

@@ -385,7 +385,7 @@ describe('changes of the provider by others', () => {
     const world = await startLoginServer();
     await world.ok('POST', PENDING);
     await edit(world, '[providers.a]\ntype = "openai"\n');
-    expect(await world.ok('POST', '/config', { telemetry: false })).toBeTruthy();
+    await world.ok('POST', '/config', { telemetry: false });
     expect(await world.flow()).toMatchObject({ status: 'pending' });
     await world.confirm();
     await world.settled('authenticated');

@@ -1,7 +1,7 @@
 /** Requests through the tunnel, and faults of the tunnel and of a hostile relay. */
 import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Duplex } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { remoteCloudDuringTest } from '#support/cloud/remote-home.ts';
@@ -164,10 +164,14 @@ describe('requests of browsers', () => {
     const upload = httpRequest(url, { method: 'POST', headers });
     upload.on('error', () => undefined);
     upload.write('--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nx');
-    await until(() => remote.relay.tunnel().streams.size === 1);
-    await delay(0);
+    const unfinished = async () => {
+      const names = await readdir(remote.server.home, { recursive: true });
+      return names.filter((name) => name.endsWith('.tmp-upload')).length;
+    };
+    await until(async () => (await unfinished()) === 1);
     upload.destroy();
-    await until(() => remote.relay.tunnel().streams.size === 0);
+    await until(async () => (await unfinished()) === 0);
+    expect(remote.relay.tunnel().streams.size).toBe(0);
   });
 });
 

@@ -5,6 +5,8 @@ import endpoints from '#endpoints';
 import { answerOf, exchange, openConnection, PUBLIC_HOST, PUBLIC_ORIGIN } from '#support/tunnel-connections.ts';
 import { tunnelRequest, tunnelSocket, type TunnelRequest } from '#support/tunnel-connections.ts';
 import { publicPath } from '#utils/http/route-table.ts';
+import { createLogger } from '#server/logging/log.ts';
+import { eventually } from '#support/patience.ts';
 import { integer, pick, seeded } from '#support/random.ts';
 import { rawRequest } from '#support/raw-request.ts';
 import { startServer, type TestServer, type TestServerOptions } from '#support/server.ts';
@@ -47,9 +49,10 @@ async function upgradeStatus({ app, token }: TestServer, headers: Record<string,
 }
 
 describe('on a loopback bind', () => {
+  const lines: unknown[] = [];
   let server: TestServer;
   beforeAll(async () => {
-    server = await startServer();
+    server = await startServer({ log: createLogger('info', (line) => lines.push(JSON.parse(line))) });
   });
   afterAll(() => server.close());
 
@@ -122,11 +125,17 @@ describe('on a loopback bind', () => {
   });
 
   it('a connection and a log line have the address of the browser', async () => {
-    const client = await tunnelSocket(server, { facts: { remoteAddress: '2001:db8::1' } });
+    const facts = { remoteAddress: '2001:db8::1' };
+    const client = await tunnelSocket(server, { facts });
     const list = z.object({ data: z.object({ connections: z.array(z.object({ remote_address: z.string() })) }) });
     const { data } = list.parse(JSON.parse((await send(server, { path: '/api/v1/connections' })).bytes.toString()));
     expect(data.connections).toContainEqual({ remote_address: '2001:db8::1' });
     await client.close();
+    await send(server, { path: `${META}?of=browser`, facts });
+    const line = { msg: 'request completed', req: { url: `${META}?of=browser`, ...facts } };
+    await eventually(() =>
+      expect(lines).toContainEqual(expect.objectContaining({ ...line, req: expect.objectContaining(line.req) })),
+    );
   });
 
   it('a prefix that no path has ends the connection', async () => {

@@ -71,6 +71,16 @@ const usageWindowSchema = z.object({
   resetAt: z.string().optional(),
 });
 
+/** Paid usage beyond the windows. */
+export const extraUsageSchema = z.object({
+  balanceCents: z.int(),
+  totalCents: z.int(),
+  monthlyChargeLimitEnabled: z.boolean(),
+  monthlyChargeLimitCents: z.int(),
+  monthlyUsedCents: z.int(),
+  currency: z.string(),
+});
+
 export const quotaSchema = z
   .object({
     /** Only the windows that the account has. */
@@ -80,16 +90,7 @@ export const quotaSchema = z
       monthTotal: usageWindowSchema.optional(),
       monthCode: usageWindowSchema.optional(),
     }),
-    extraUsage: z
-      .object({
-        balanceCents: z.int(),
-        totalCents: z.int(),
-        monthlyChargeLimitEnabled: z.boolean(),
-        monthlyChargeLimitCents: z.int(),
-        monthlyUsedCents: z.int(),
-        currency: z.string(),
-      })
-      .nullable(),
+    extraUsage: extraUsageSchema.nullable(),
   })
   .meta({ id: 'Quota' });
 export type Quota = z.infer<typeof quotaSchema>;
