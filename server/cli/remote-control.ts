@@ -14,7 +14,9 @@ async function qrCode(text: string): Promise<string> {
  * one line on standard error. Never rejects.
  */
 export async function startRemoteControl(app: App, { hasBanner }: { hasBanner: boolean }): Promise<void> {
-  const fail = (reason: string) => void process.stderr.write(`Remote control: ${reason.replaceAll('\n', ' ')}\n`);
+  // The reason may be the relay's text, whose control characters must not reach the terminal.
+  const fail = (reason: string) =>
+    void process.stderr.write(`Remote control: ${reason.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')}\n`);
   try {
     const { url, state, error } = await (await app.remote()).start();
     // The server is stopping.

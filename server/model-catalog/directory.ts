@@ -15,6 +15,10 @@ export const MAX_DIRECTORY_BYTES = 16 * 1024 * 1024;
 /** Time-out of a download and of parsing it. */
 export const DIRECTORY_TIMEOUT_MS = 10_000;
 
+/** Lines for malformed entries of a document, and the part of their keys that is shown. */
+const MAX_LINES = 20;
+const MAX_SHOWN_CHARS = 100;
+
 export interface ModelDirectory {
   /** In the order of the document. Throws `catalog.unavailable`. */
   list(): Promise<CatalogEntry[]>;
@@ -66,8 +70,17 @@ export function createModelDirectory(deps: ModelDirectoryDeps): ModelDirectory {
       else dropped.push(id);
       if (slice.due()) await slice.rest();
     }
-    for (const id of dropped) log.warn('an entry of the model directory is malformed or too large', { id });
+    noteDropped(dropped);
     return read;
+  }
+
+  /** The number and the keys of the entries are those of a document from outside. */
+  function noteDropped(ids: readonly string[]): void {
+    for (const id of ids.slice(0, MAX_LINES)) {
+      log.warn('an entry of the model directory is malformed or too large', { id: id.slice(0, MAX_SHOWN_CHARS) });
+    }
+    const count = ids.length - MAX_LINES;
+    if (count > 0) log.warn('further entries of the model directory are malformed or too large', { count });
   }
 
   async function request(url: string): Promise<Copy> {

@@ -1,5 +1,6 @@
 /** Reads a document of another server: bounded size and time, redirects, a key that only its own origin receives. */
 import { isIP } from 'node:net';
+import { mergeHeaders } from '#server/account/identity.ts';
 import type { Clock } from '#server/clock.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { Fetch } from '#server/net/http-client.ts';
@@ -49,7 +50,7 @@ export async function openDocument(
   let target = start;
   for (let followed = 0; ; followed += 1) {
     const isOwner = key !== '' && target.origin === start.origin;
-    const sent = isOwner ? { ...headers, authorization: `Bearer ${key}` } : headers;
+    const sent = isOwner ? mergeHeaders(headers, { authorization: `Bearer ${key}` }) : headers;
     const response = await fetch(target, { headers: sent, signal });
     const location = response.headers.get('location');
     if (!REDIRECTS.has(response.status) || location === null) return response;

@@ -148,7 +148,8 @@ export function createModelRefresh(deps: ModelRefreshDeps): ModelRefresh {
 
   function noteSkipped(skipped: ReadonlySet<string>): void {
     if (skipped.size === 0) return;
-    log.warn('entries of a registry are not valid', { count: skipped.size, ids: [...skipped].slice(0, 10) });
+    const ids = [...skipped].slice(0, 10).map((id) => id.slice(0, 100));
+    log.warn('entries of a registry are not valid', { count: skipped.size, ids });
   }
 
   async function fetchForImport(form: ImportRegistry): Promise<FetchedRegistry> {

@@ -53,15 +53,15 @@ export function createRemoteModels(deps: RemoteModelsDeps): RemoteModels {
     return getDocument(`${base}/models`, { headers, key, leavesOrigin: false, signal }, deps);
   }
 
-  function listed({ provider }: ManagedTarget, { status, body }: DocumentReply): ListedModel[] {
-    if (status < 200 || status > 299) throw new Error(cloudErrorMessage(body, status));
+  function listed({ provider }: ManagedTarget, { status, body }: DocumentReply, secrets: string[]): ListedModel[] {
+    if (status < 200 || status > 299) throw new Error(cloudErrorMessage(body, status, secrets));
     return readManagedListing(body, provider);
   }
 
   async function getRegistry(url: string, key: string, signal: AbortSignal): Promise<RegistryDocument> {
     const headers = { accept: 'application/json', 'user-agent': identity.userAgent(config.effective().identity) };
     const { status, body } = await getDocument(url, { headers, key, leavesOrigin: true, signal }, deps);
-    if (status < 200 || status > 299) throw new Error(cloudErrorText(body) ?? `HTTP ${status}`);
+    if (status < 200 || status > 299) throw new Error(cloudErrorText(body, [key]) ?? `HTTP ${status}`);
     return readRegistry(body);
   }
 
@@ -75,7 +75,7 @@ export function createRemoteModels(deps: RemoteModelsDeps): RemoteModels {
             tokens.push(token);
             return getModels(target, token, signal);
           };
-          return listed(target, await account.authorized(reference, send, { signal }));
+          return listed(target, await account.authorized(reference, send, { signal }), tokens);
         });
       } catch (error) {
         throw failure(error, tokens);
@@ -84,7 +84,7 @@ export function createRemoteModels(deps: RemoteModelsDeps): RemoteModels {
     async listWithKey(target, key) {
       account.noteUse(target.base);
       try {
-        return await limited(async (signal) => listed(target, await getModels(target, key, signal)));
+        return await limited(async (signal) => listed(target, await getModels(target, key, signal), [key]));
       } catch (error) {
         throw failure(error, [key]);
       }
@@ -119,6 +119,6 @@ function reasonOf(error: unknown): string {
 function failure(error: unknown, secrets: readonly string[]): Error {
   const reason = secrets
     .filter((secret) => secret !== '')
-    .reduce((text, secret) => text.replaceAll(secret, '***'), reasonOf(error));
+    .reduce((text, secret) => text.replaceAll(secret, '[redacted]'), reasonOf(error));
   return new Error(reason.length > MAX_REASON_CHARS ? `${reason.slice(0, MAX_REASON_CHARS)}…` : reason);
 }

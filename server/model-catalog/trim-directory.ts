@@ -10,7 +10,7 @@ import type { DirectoryTexts } from './directory-messages.ts';
 const MAX_ENTRY_CHARS = 1024 * 1024;
 /** The first models of an entry that are read; an import writes each to the configuration. */
 const MAX_MODELS = 5000;
-/** All entries, which are cached; later ones are dropped. */
+/** All entries with their keys, which are cached; later ones are dropped. */
 const MAX_CHARS = 8 * 1024 * 1024;
 /** Member of our snapshot that describes it; no entry. */
 export const SNAPSHOT_MEMBER = '$snapshot';
@@ -71,11 +71,12 @@ function* trimEntries(bytes: Uint8Array): Generator<undefined, DirectoryTexts> {
     yield;
     if (id === SNAPSHOT_MEMBER) continue;
     const text = JSON.stringify(trimEntry(entry));
-    if (id === '__proto__' || text.length > MAX_ENTRY_CHARS || chars + text.length > MAX_CHARS) {
+    const size = id.length + text.length;
+    if (id === '__proto__' || size > MAX_ENTRY_CHARS || chars + size > MAX_CHARS) {
       dropped.push(id);
       continue;
     }
-    chars += text.length;
+    chars += size;
     entries.push([id, text]);
   }
   return { entries, dropped };

@@ -43,7 +43,7 @@ export function createHttpClient(
   return {
     async fetch(url, init = {}) {
       const { undici, send, toResponse, dispatcher } = await open();
-      const headers = new Headers(init.headers);
+      const headers = headersOf(init.headers);
       const { body } = init;
       if (body instanceof URLSearchParams && !headers.has('content-type')) {
         headers.set('content-type', 'application/x-www-form-urlencoded;charset=UTF-8');
@@ -60,6 +60,15 @@ export function createHttpClient(
       if (opened) await (await opened).dispatcher.destroy();
     },
   };
+}
+
+/** The platform's error quotes the value, which may be a token. */
+function headersOf(init: RequestInit['headers']): Headers {
+  try {
+    return new Headers(init);
+  } catch {
+    throw new TypeError('a header has a character that is not allowed');
+  }
 }
 
 function bodyOf(body: RequestInit['body']): string | Uint8Array | null {

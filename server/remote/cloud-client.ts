@@ -22,8 +22,14 @@ const RENEW_BEFORE_MS = 300_000;
 /** A longer request to wait would be a mistake of the relay. */
 const MAX_RETRY_AFTER_MS = 60 * 60 * 1000;
 
+/** A secret of the relay that is sent as bearer: the error for any other text would quote it. */
+export const bearerSchema = z
+  .string()
+  .max(4096)
+  .regex(/^[!-~]+$/);
+
 const sessionSchema = z.object({
-  session_token: z.string().min(1),
+  session_token: bearerSchema,
   /** Seconds. */
   expires_in: z.number().positive(),
 });
@@ -154,14 +160,17 @@ export function createCloudClient({ account, fetch, headers, clock }: CloudClien
   }
 
   async function open(slot: Slot, base: string): Promise<Session> {
-    const reply = await account.tokens
-      .withAccessToken(slot, (token) => send(`${base}/session`, token, { method: 'POST' }))
-      .catch((error: unknown) => {
-        throw asLoginError(error);
-      });
+    const tokens: string[] = [];
+    const request = (token: string) => {
+      tokens.push(token);
+      return send(`${base}/session`, token, { method: 'POST' });
+    };
+    const reply = await account.tokens.withAccessToken(slot, request).catch((error: unknown) => {
+      throw asLoginError(error);
+    });
     if (reply.status === 401) throw loginRefused();
     const parsed = isSuccess(reply) ? sessionSchema.safeParse(tryParseJson(reply.body)) : undefined;
-    if (!parsed?.success) throw errorOf(reply);
+    if (!parsed?.success) throw errorOf(reply, tokens);
     const { session_token: token, expires_in } = parsed.data;
     return { slotKey: slot.key, base, token, expiresAt: clock.now() + expires_in * 1000 };
   }
@@ -205,7 +214,7 @@ export function createCloudClient({ account, fetch, headers, clock }: CloudClien
         ({ token, reply } = await attempt());
       }
       if (reply.status === 401) throw loginRefused();
-      if (!isSuccess(reply)) throw errorOf(reply);
+      if (!isSuccess(reply)) throw errorOf(reply, [token]);
       return reply;
     },
     async checkLogin() {
@@ -229,10 +238,11 @@ export function createCloudClient({ account, fetch, headers, clock }: CloudClien
 
 const isSuccess = ({ status }: CloudReply): boolean => status >= 200 && status < 300;
 
-function errorOf({ status, body, retryAfterMs }: CloudReply): CloudRequestError {
+/** `secrets` are those of the request, which the relay may quote. */
+function errorOf({ status, body, retryAfterMs }: CloudReply, secrets: readonly string[]): CloudRequestError {
   if (isSuccess({ status, body, retryAfterMs })) return new CloudRequestError('The relay sent an invalid reply');
   const code = asRecord(asRecord(tryParseJson(body))?.error)?.code;
-  return new CloudRequestError(cloudErrorMessage(body, status), {
+  return new CloudRequestError(cloudErrorMessage(body, status, secrets), {
     status,
     ...(typeof code === 'string' && { code }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),

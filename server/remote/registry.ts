@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { tryParseJson } from '#server/text/json.ts';
 import type { RemoteDevice, RemoteDevices } from '#schema/rest/remote-control.ts';
-import { CloudRequestError, type CapturedSession, type CloudClient } from './cloud-client.ts';
+import { bearerSchema, CloudRequestError, type CapturedSession, type CloudClient } from './cloud-client.ts';
 
 const MAX_DEVICES = 1000;
 
@@ -35,7 +35,7 @@ const address = (protocol: RegExp) =>
 const registeredSchema = z.object({
   url: address(/^https?$/),
   tunnel_url: address(/^wss?$/),
-  tunnel_ticket: z.string().min(1).max(4096),
+  tunnel_ticket: bearerSchema,
 });
 
 /** The facts by which this device registers. */

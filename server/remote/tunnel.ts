@@ -189,9 +189,11 @@ const SENT_HEADERS = 'undici:client:sendHeaders';
  */
 function watchSocket(ticket: string): SocketWatch {
   let socket: Socket | undefined;
+  const line = `\r\nauthorization: Bearer ${ticket}\r\n`;
   const onHeaders = (message: unknown) => {
     const { headers, socket: used } = message as { headers: string; socket: Socket };
-    if (headers.includes(ticket)) socket = used;
+    // The whole line: other requests may contain any text that a relay chooses as ticket.
+    if (headers.includes(line)) socket = used;
   };
   subscribe(SENT_HEADERS, onHeaders);
   const found = () => void unsubscribe(SENT_HEADERS, onHeaders);

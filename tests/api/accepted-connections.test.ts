@@ -171,6 +171,18 @@ describe('one request', () => {
     }
   });
 
+  it('with an unknown expectation is the only one of its connection too', async () => {
+    const expecting = head('/api/v1/count', { more: 'expect: nothing\r\n', connection: 'keep-alive' });
+    expect(await exchange(server.app, expecting + first)).toMatch(/^HTTP\/1\.1 417 /);
+    const relay = openConnection(server.app);
+    const answer = answerOf(relay);
+    relay.write(expecting);
+    await once(relay, 'data');
+    relay.write(first);
+    expect(statuses(await answer)).toEqual([417]);
+    expect(seen).toEqual([]);
+  });
+
   it('follows no bytes of the first one that are read differently', async () => {
     const smuggled = head('/api/v1/count');
     const both = head('/digest', {

@@ -115,6 +115,16 @@ it('a refused token is renewed and the request repeated a single time', async ()
   expect(oauth.refreshes).toEqual([token.refresh_token]);
 });
 
+it('the token takes precedence over an Authorization header that the user added', async () => {
+  const { server, cloud, token } = await setUp({
+    more: 'custom_headers = { Authorization = "mine", X-Mine = "yes" }\n',
+  });
+  expect(await refreshed(server, '/providers:refresh_oauth')).toMatchObject({ changed: [{ added: 2 }] });
+  expect(
+    cloud.requestsOf('/managed/v1/models').map(({ headers }) => [headers.authorization, headers['x-mine']]),
+  ).toEqual([[`Bearer ${token.access_token}`, 'yes']]);
+});
+
 it('the scope of the login has only its provider; it is empty without a login', async () => {
   const { server } = await setUp({ more: '[providers.other]\ntype = "openai"\n' });
   expect(await refreshed(server, '/providers:refresh_oauth')).toMatchObject({

@@ -291,7 +291,7 @@ it('a failed registry gives all its providers one reason, which contains no key,
   await load({ api_key: 'secret-key' });
   registry.keys = ['other'];
   const before = await home.stamp();
-  const reason = 'the key *** is not valid';
+  const reason = 'the key [redacted] is not valid';
   expect(await refreshed(server)).toEqual({
     changed: [],
     unchanged: [],
@@ -301,6 +301,15 @@ it('a failed registry gives all its providers one reason, which contains no key,
     ],
   });
   expect(await home.stamp()).toBe(before);
+});
+
+it('a key that is longer than a message is not shown in part', async () => {
+  const { load, registry, server } = await setUp({ a: registryEntry('acme', { m: {} }) });
+  await load({ api_key: `key-${'x'.repeat(2000)}` });
+  registry.keys = ['other'];
+  expect(await refreshed(server)).toMatchObject({
+    failed: [{ provider: 'acme', reason: 'the key [redacted] is not valid' }],
+  });
 });
 
 it('a malformed or empty entry removes nothing', async () => {

@@ -49,6 +49,10 @@ export function createAcceptor(app: App, { handle, upgrade, requests }: Acceptor
     requests.add(response);
     handle(request, response);
   });
+  // Node would answer it itself, and read the next request.
+  server.on('checkExpectation', ({ socket: connection }) => {
+    if (isFirst(connection)) refuse(connection, 417);
+  });
   server.on('upgrade', (request, connection, head) => {
     if (isFirst(connection)) upgrade(request, connection, head);
     else connection.destroy();

@@ -26,6 +26,7 @@ export const STATUS_TEXT = {
   404: 'Not Found',
   408: 'Request Timeout',
   413: 'Payload Too Large',
+  417: 'Expectation Failed',
   429: 'Too Many Requests',
   431: 'Request Header Fields Too Large',
 } as const;

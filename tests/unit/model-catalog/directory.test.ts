@@ -195,6 +195,17 @@ it('drops only what is malformed, with a line for each entry', async () => {
   );
 });
 
+it('a document of malformed entries and long keys causes a limited number of short lines', async () => {
+  const malformed = Array.from({ length: 10_000 }, (_, at) => [`${at}${'x'.repeat(at < 10 ? 100_000 : 0)}`, 0]);
+  const served = await directoryDuringTest(
+    documentAnswer({ good: directoryEntry(), ...Object.fromEntries(malformed) }),
+  );
+  const { ids, warnings } = open(served);
+  expect(await ids()).toEqual(['good']);
+  expect(warnings.length).toBeLessThanOrEqual(21);
+  expect(warnings.map(([, id]) => String(id).length).every((length) => length <= 100)).toBe(true);
+});
+
 it.each(['__proto__', 'constructor', 'toString', 'b'])('has no entry %s', async (id) => {
   const served = await directoryDuringTest(documentAnswer({ a: directoryEntry() }));
   const { directory } = open(served);

@@ -45,6 +45,7 @@ it.each([
   ['an address that runs code', { ...registered, url: 'javascript:alert(1)' }],
   ['a tunnel that is no WebSocket', { ...registered, tunnel_url: 'https://r.test/t' }],
   ['no ticket', { ...registered, tunnel_ticket: '' }],
+  ['a ticket that no header can carry', { ...registered, tunnel_ticket: 'a\r\nb' }],
 ])('refuses a registration with %s', async (_name, body) => {
   await expect(registryOf(body).registry.register(registration, signal)).rejects.toThrow('invalid reply');
 });

@@ -1,0 +1,64 @@
+/** The connection of a tunnel, with a relay that chooses its tickets. */
+import { createHash } from 'node:crypto';
+import { createServer } from 'node:http';
+import { expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '#server/clock.ts';
+import { createHttpClient } from '#server/net/http-client.ts';
+import { SUBPROTOCOL } from '#server/net/streams/frames.ts';
+import { openTunnel } from '#server/remote/tunnel.ts';
+import { listenDuringTest } from '#support/listen-during-test.ts';
+import { until } from '#support/patience.ts';
+
+it('cuts its own connection only, also if requests to others contain the ticket', async () => {
+  const { fetch, close } = createHttpClient();
+  onTestFinished(close);
+  let answer: () => void = () => undefined;
+  let isReceived = false;
+  const other = await listenDuringTest(
+    createServer((_request, response) => {
+      answer = () => response.end('complete');
+      isReceived = true;
+    }),
+  );
+  let isOpen = false;
+  let isCut = false;
+  let reply: Promise<Response> | undefined;
+  const relay = createServer();
+  relay.on('upgrade', (request, socket) => {
+    reply = fetch(`http://127.0.0.1:${other}/`);
+    // The relay never answers a close frame, so that the connection has to be cut.
+    socket.resume().on('end', () => {
+      isCut = true;
+      socket.end();
+    });
+    const key = `${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`;
+    const head = [
+      'HTTP/1.1 101 Switching Protocols',
+      'Upgrade: websocket',
+      'Connection: Upgrade',
+      `Sec-WebSocket-Protocol: ${SUBPROTOCOL}`,
+      `Sec-WebSocket-Accept: ${createHash('sha1').update(key).digest('base64')}`,
+    ];
+    void until(() => isReceived).then(() => {
+      socket.write(`${head.join('\r\n')}\r\n\r\n`);
+      isOpen = true;
+    });
+  });
+  const port = await listenDuringTest(relay);
+  const tunnel = await openTunnel({
+    url: `ws://127.0.0.1:${port}/`,
+    ticket: 'host',
+    headers: {},
+    hello: { device_id: 'd', instance_id: 'i', client_version: 'v' },
+    clock: systemClock,
+    onWelcome: () => undefined,
+    onStream: () => undefined,
+    onTick: () => undefined,
+  });
+  await until(() => isOpen);
+  await tunnel.stop(0);
+  await tunnel.ended;
+  await until(() => isCut);
+  answer();
+  expect(await (await reply)?.text()).toBe('complete');
+});
