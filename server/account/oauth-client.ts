@@ -6,6 +6,7 @@ import type { Fetch } from '#server/net/http-client.ts';
 import { readBounded } from '#server/net/read-bounded.ts';
 import { asRecord, tryParseJson } from '#server/text/json.ts';
 import { cloudErrorMessage } from './cloud-errors.ts';
+import { decimal } from './decimal.ts';
 
 const TIMEOUT_MS = 30_000;
 const REVOKE_TIMEOUT_MS = 3000;
@@ -15,15 +16,6 @@ const DEFAULT_INTERVAL_S = 5;
 const DEFAULT_EXPIRES_S = 900;
 
 const required = z.string().trim().min(1);
-/** Numbers may arrive as decimal strings. */
-const number = z.union([
-  z.number(),
-  z
-    .string()
-    .trim()
-    .regex(/^\d+(\.\d+)?$/)
-    .transform(Number),
-]);
 const optionalText = z.string().optional().catch(undefined);
 
 const deviceCodeSchema = z.object({
@@ -32,9 +24,9 @@ const deviceCodeSchema = z.object({
   verification_uri: z.string().catch(''),
   verification_uri_complete: required,
   /** Seconds. */
-  expires_in: number.pipe(z.number().positive()).catch(DEFAULT_EXPIRES_S),
+  expires_in: decimal.pipe(z.number().positive()).catch(DEFAULT_EXPIRES_S),
   /** Seconds. */
-  interval: number.pipe(z.number().min(1)).catch(DEFAULT_INTERVAL_S),
+  interval: decimal.pipe(z.number().min(1)).catch(DEFAULT_INTERVAL_S),
 });
 export type DeviceCode = z.output<typeof deviceCodeSchema>;
 
@@ -42,7 +34,7 @@ const tokenReplySchema = z.object({
   access_token: z.string().min(1),
   refresh_token: z.string().min(1),
   /** Seconds. */
-  expires_in: number.pipe(z.number().positive()),
+  expires_in: decimal.pipe(z.number().positive()),
   token_type: optionalText,
   scope: optionalText,
 });

@@ -24,7 +24,9 @@ function clientKey(peer: string): string {
   const address = plainAddress(peer);
   if (isIP(address) !== 6) return address;
   const groups = (text: string) => text.split(':').filter((group) => group !== '');
-  const [start = '', end] = address.toLowerCase().split('::');
+  // Without the zone, which may contain anything.
+  const [plain = ''] = address.toLowerCase().split('%');
+  const [start = '', end] = plain.split('::');
   const before = groups(start);
   // Groups after the `::`, which replaces the missing zeros.
   const after = groups(end ?? '');

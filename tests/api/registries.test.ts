@@ -358,7 +358,7 @@ it('a refresh accepts any JSON as body', async () => {
 });
 
 it.each([
-  ['/providers:nothing', 'unsupported action: providers:nothing'],
+  ['/providers:nothing', 'unsupported action: :nothing'],
   ['/providers/acme:nothing', 'unsupported action: acme:nothing'],
   ['/providers/acme', 'unsupported action: acme'],
 ])('refuses POST %s', async (path, msg) => {

@@ -174,7 +174,9 @@ export function createRouteTable(entries: EndpointEntry[], plainRoutes: readonly
     if (collection && collectionActions) {
       const found = collectionActions.get(segment.slice(colon + 1));
       if (found) return matchOf(found, values);
-      return { kind: 'unsupported-action', tail: segment, field: collection.paramName };
+      // Where the items have actions too, the collection is an item without an id.
+      const tail = collection.param && actionsOf(collection.param, method) ? segment.slice(colon) : segment;
+      return { kind: 'unsupported-action', tail, field: collection.paramName };
     }
 
     const { param } = node;

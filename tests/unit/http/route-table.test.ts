@@ -70,7 +70,7 @@ describe('route table', () => {
     expect(match('POST', `${base}/questions/q:dismiss`)).toContain('/actions/dismiss');
     expect(match('POST', `${base}/questions/q:foo`)).toBe('!q:foo @question_id');
     expect(match('POST', `${base}/prompts:steer`)).toContain('prompts/actions/steer {"session_id":"s"}');
-    expect(match('POST', `${base}/prompts:foo`)).toBe('!prompts:foo @prompt_id');
+    expect(match('POST', `${base}/prompts:foo`)).toBe('!:foo @prompt_id');
     expect(match('POST', `${base}/prompts`)).toContain('/prompts {');
     expect(match('GET', '/api/v1/fs:browse')).toContain('/fs/actions/browse');
     expect(match('GET', '/api/v1/fs:foo')).toBe('!fs:foo @');
