@@ -150,8 +150,8 @@ export function createRemoteControl(deps: RemoteControlDeps): RemoteControl {
       headers,
       deviceId,
       clientVersion,
-      register: (signal) =>
-        registry.register(
+      async register(signal) {
+        const registered = await registry.register(
           {
             device_id: deviceId,
             alias: hostname(),
@@ -161,7 +161,10 @@ export function createRemoteControl(deps: RemoteControlDeps): RemoteControl {
             instance_id: deps.serverId,
           },
           signal,
-        ),
+        );
+        account.noteUse(registered.tunnelUrl);
+        return registered;
+      },
       async onRegistered(url) {
         await lock.describe('tunnel', url);
         await locks.mark(slot.key);
