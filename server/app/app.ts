@@ -3,7 +3,7 @@ import { createAccount, type Account } from '#server/account/account.ts';
 import { createAgentDefaults } from '#server/agent/binding/defaults.ts';
 import type { UseSession } from '#server/agent/contract/feature.ts';
 import { createCoalescer } from '#server/async/coalesce.ts';
-import { lazy } from '#server/async/lazy.ts';
+import { lazyService } from '#server/async/lazy.ts';
 import { createRevocation } from '#server/auth/revocation.ts';
 import { createCapabilities, type Capabilities } from '#server/capabilities/capabilities.ts';
 import type { Config } from '#server/config/config.ts';
@@ -50,7 +50,6 @@ import type { Caller } from '#schema/rest/caller.ts';
 import type { SkillDescriptor } from '#schema/rest/skill.ts';
 import type { Meta } from '#schema/rest/meta.ts';
 import { createAccess, type Access } from './access.ts';
-import type { SessionServices } from './agent-services.ts';
 import { createDisposers, type Disposers } from './disposers.ts';
 import { createFollowUps, type FollowUps } from './follow-ups.ts';
 import { createMeta } from './meta.ts';
@@ -227,10 +226,9 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
 
   // Services of agents, which are imported with the first session.
   const defaults = createAgentDefaults(config);
-  let loaded: SessionServices | undefined;
-  const loadServices = lazy(async () => {
+  const sessionServices = lazyService(async () => {
     const { createSessionServices } = await import('./agent-services.ts');
-    loaded = await createSessionServices({
+    return createSessionServices({
       options,
       runtime,
       projects,
@@ -252,9 +250,8 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
       documents,
       log,
     });
-    return loaded;
   });
-  opened.add({ close: () => loaded?.close() });
+  const { load: loadServices } = opened.add(sessionServices);
 
   // Files, terminals, sessions.
   const git = opened.add(createGit({ runtime, clock, timeoutMs: options.fileTimeouts.gitMs }));

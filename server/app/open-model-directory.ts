@@ -1,6 +1,6 @@
 /** The public directory of models, and imports from it; their modules are imported at the first use. */
 import type { Account } from '#server/account/account.ts';
-import { lazy } from '#server/async/lazy.ts';
+import { lazyService } from '#server/async/lazy.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { ModelDirectory } from '#server/model-catalog/directory.ts';
 import type { Providers } from '#server/models/providers/providers.ts';
@@ -30,15 +30,14 @@ export function openModelDirectory(deps: OpenModelDirectoryDeps, opened: Dispose
   const { options, home, account, providers, fetch, log } = deps;
   const { clock, network, modelSnapshot } = options;
   const { config, identity } = home;
-  let loaded: ModelDirectory | undefined;
-  const load = lazy(async () => {
+  const service = lazyService(async () => {
     const [{ createModelDirectory }, { parseDirectory }, { downloadDirectory }, { readSnapshot }] = await Promise.all([
       import('#server/model-catalog/directory.ts'),
       import('#server/model-catalog/parse-directory.ts'),
       import('#server/model-catalog/directory-download.ts'),
       import('#server/model-catalog/snapshot.ts'),
     ]);
-    loaded = createModelDirectory({
+    return createModelDirectory({
       async url() {
         const { modelDirectoryUrl } = await account.addresses();
         return modelDirectoryUrl;
@@ -53,15 +52,14 @@ export function openModelDirectory(deps: OpenModelDirectoryDeps, opened: Dispose
       clock,
       log,
     });
-    return loaded;
   });
-  opened.add({ close: () => loaded?.close() });
+  opened.add(service);
   return {
-    list: async () => (await load()).list(),
-    get: async (id) => (await load()).get(id),
+    list: async () => (await service.load()).list(),
+    get: async (id) => (await service.load()).get(id),
     async import(form, by) {
       const { importCatalog } = await import('#server/model-catalog/import-catalog.ts');
-      return importCatalog(form, by, { directory: await load(), config, providers });
+      return importCatalog(form, by, { directory: await service.load(), config, providers });
     },
   };
 }

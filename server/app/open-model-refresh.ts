@@ -1,5 +1,5 @@
 /** Refreshes of models and imports of registries; their modules are imported with the first one. */
-import { lazy } from '#server/async/lazy.ts';
+import { lazyService } from '#server/async/lazy.ts';
 import type { Account } from '#server/account/account.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { ModelRefresh } from '#server/model-catalog/model-refresh.ts';
@@ -29,10 +29,9 @@ export function openModelRefresh(deps: OpenModelRefreshDeps, opened: Disposers):
   const { options, home, serverId, account, fetch, log } = deps;
   const { clock, env, network } = options;
   const { config, documents, identity, instance, globalStream } = home;
-  let loaded: ModelRefresh | undefined;
-  const load = lazy(async () => {
+  const service = lazyService(async () => {
     const { createModelRefresh } = await import('#server/model-catalog/model-refresh.ts');
-    loaded = createModelRefresh({
+    return createModelRefresh({
       account,
       config,
       identity,
@@ -43,7 +42,6 @@ export function openModelRefresh(deps: OpenModelRefreshDeps, opened: Disposers):
       publish: (report) => globalStream.publish('event.model_catalog.changed', report),
       log,
     });
-    return loaded;
   });
   const schedule = createRefreshSchedule({
     home: options.home,
@@ -56,20 +54,20 @@ export function openModelRefresh(deps: OpenModelRefreshDeps, opened: Disposers):
       const providers = Object.entries(config.stored().providers ?? {});
       return providers.some(([id, record]) => sourceOf(id, record, baseUrl).kind !== 'static');
     },
-    refresh: async () => (await load()).refresh('all'),
+    refresh: async () => (await service.load()).refresh('all'),
     clock,
     log,
   });
   opened.add({
     async close() {
       schedule.stop();
-      await loaded?.close();
+      await service.close();
       await schedule.settled();
     },
   });
   return {
-    refresh: async (scope, by) => (await load()).refresh(scope, by),
-    import: async (form, by) => (await load()).import(form, by),
+    refresh: async (scope, by) => (await service.load()).refresh(scope, by),
+    import: async (form, by) => (await service.load()).import(form, by),
     startSchedule: schedule.start,
   };
 }

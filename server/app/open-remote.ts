@@ -1,6 +1,6 @@
 /** Remote control of this machine: nothing of it is loaded before its first use. */
 import type { Account } from '#server/account/account.ts';
-import { lazy } from '#server/async/lazy.ts';
+import { lazyService } from '#server/async/lazy.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { AcceptConnection } from '#server/net/connection-facts.ts';
 import type { Fetch } from '#server/net/http-client.ts';
@@ -32,10 +32,9 @@ function refusalOf({ loopback, bypassAuth }: BindOptions): string | undefined {
 /** Returns the function that loads the service. */
 export function openRemote(deps: OpenRemoteDeps, opened: Disposers): () => Promise<RemoteControl> {
   const { options, serverId, bind, home, account, fetch, port, acceptConnection, log } = deps;
-  let loaded: RemoteControl | undefined;
-  const load = lazy(async () => {
+  const service = lazyService(async () => {
     const { createRemoteControl } = await import('#server/remote/remote-control.ts');
-    loaded = createRemoteControl({
+    return createRemoteControl({
       home: options.home,
       serverId,
       documents: home.documents,
@@ -50,8 +49,6 @@ export function openRemote(deps: OpenRemoteDeps, opened: Disposers): () => Promi
       clock: options.clock,
       log,
     });
-    return loaded;
   });
-  opened.add({ close: () => loaded?.close() });
-  return load;
+  return opened.add(service).load;
 }

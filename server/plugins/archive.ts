@@ -31,12 +31,10 @@ function modeOf({ versionMadeBy, externalFileAttributes }: Entry, isFolder: bool
 
 /** Writes one file and checks its size and its checksum. */
 async function writeEntry(zip: ZipFile, entry: Entry, path: string, budget: Budget): Promise<void> {
-  const content = await zip.openReadStreamPromise(entry);
-  const file = await stored(open(path, 'wx', 0o600)).catch((error: unknown) => {
-    content.destroy();
-    throw error;
-  });
+  // Opened first, so that the content is read as soon as it comes: an error before that would have no listener.
+  const file = await stored(open(path, 'wx', 0o600));
   try {
+    const content = await zip.openReadStreamPromise(entry);
     let sum = 0;
     for await (const chunk of content as AsyncIterable<Buffer>) {
       budget.bytes(chunk.length);
