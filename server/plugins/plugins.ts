@@ -162,9 +162,10 @@ export function createPlugins(deps: PluginsDeps): Plugins {
   }
 
   let watcher: { close(): void } | undefined;
+  let recovered: Promise<unknown> | undefined;
   const ready = lazy(async () => {
     let isSettled = false;
-    const recovered = recover().then(() => (isSettled = true));
+    recovered = recover().then(() => (isSettled = true));
     await waitAtMost(RECOVERY_WAIT_MS, recovered);
     const isLate = !isSettled;
     const watching = await watchFiles([registryFile(home)], followLater, log);
@@ -259,6 +260,7 @@ export function createPlugins(deps: PluginsDeps): Plugins {
       stopping.abort(new ServiceError('internal.error', 'the server is stopping'));
       watcher?.close();
       await changes.settled();
+      await recovered;
     },
   };
 }
