@@ -84,6 +84,8 @@ it('removes the token from the address and starts a session in a typed folder', 
 });
 
 it('prompts for the token when it has none', async () => {
+  // The page has read the token from its address.
+  await page.getByRole('button', { name: 'New session', exact: true }).first().waitFor(visible);
   await page.evaluate('sessionStorage.clear()');
   await page.reload();
   await page.getByRole('textbox', { name: 'Token' }).fill('wrong');
