@@ -198,7 +198,7 @@ export default {
       comment:
         'The page bundles no schema; it knows their types. The reducer of transcripts, their client and what `server/text` shares are its own.',
       severity: 'error',
-      from: { path: '^web/' },
+      from: { path: '^(web|clients)/' },
       to: {
         path: '^(server|utils|routes|plugins)/',
         pathNot: [REDUCER, SHARED_TEXT],
@@ -208,7 +208,7 @@ export default {
     {
       name: 'page-knows-schemas-only',
       severity: 'error',
-      from: { path: '^web/' },
+      from: { path: '^(web|clients)/' },
       to: { path: '^(server|utils|routes|plugins|tests)/', pathNot: ['^server/schema/', REDUCER, SHARED_TEXT] },
     },
     {

@@ -3,11 +3,13 @@
  * the page iterates over the list and depends on no feature.
  */
 import type { Component } from 'vue';
-import type { Rest } from '../client/rest.ts';
-import type { ContentPart, Display } from '../client/types.ts';
+import type { ContentPart, Display, Rest } from '@service-code/client';
 import { createToolViews, type ToolViews } from '../render/tool-view.ts';
 import type { SessionView } from '../state/session-view.ts';
 import type { Marker } from '../state/timeline.ts';
+import type { OpenSession } from '../stores/session.ts';
+import type { Workbench } from '../stores/workbench.ts';
+import type { MessageKey } from '../messages/messages.ts';
 import type { Insertion, TypedPart } from '../state/typed-part.ts';
 
 export interface Feature extends ToolViews {
@@ -40,12 +42,36 @@ export interface Feature extends ToolViews {
   overlay?: Component;
   /** Drawn among the buttons in the header of a session; prop `session`. */
   action?: Component;
+  /** Palette, slash menu, keys and menus are drawn from the commands of all features. */
+  commands?: readonly Command[];
+}
+
+/** The place in which a command runs. */
+export interface CommandContext {
+  workbench: Workbench;
+  /** The session of the focused pane. */
+  session: OpenSession | undefined;
+}
+
+export interface Command {
+  /** Unique, such as `review.open`. */
+  id: string;
+  title: MessageKey;
+  /** Name of an icon. */
+  icon?: string;
+  /** Such as `Mod+Shift+D`: `Mod` is Command on a Mac, else Control; the last part is compared with `event.code`. */
+  keys?: string;
+  /** Default: always. */
+  when?(context: CommandContext): boolean;
+  run(context: CommandContext): void | Promise<void>;
 }
 
 export interface Panel {
   /** Identifies the tab in the browser's storage. */
   id: string;
   label: string;
+  /** Name of an icon. */
+  icon?: string;
   /**
    * Mounted when its tab is first opened, unmounted when the session is left; props `session` and `shown`, whether the
    * tab is visible.
@@ -143,6 +169,7 @@ export function gatherFeatures(list: readonly Feature[]) {
     mainViews: list.flatMap((feature) => feature.mainViews ?? []),
     overlays: list.flatMap((feature) => feature.overlay ?? []),
     actions: list.flatMap((feature) => feature.action ?? []),
+    commands: list.flatMap((feature) => feature.commands ?? []),
     pending: (view: SessionView): Pending[] => list.flatMap((feature) => feature.pending?.(view) ?? []),
   };
 }

@@ -1,5 +1,5 @@
 /** Estimates the height of a row before it is drawn, closely enough that the scroll bar does not jump. */
-import type { Frame } from '../client/types.ts';
+import type { Frame } from '@service-code/client';
 import type { Row } from '../state/timeline.ts';
 
 const LINE_PX = 20;

@@ -1,5 +1,5 @@
 /** Views of tool calls: by name and arguments, or by the server's display if no view is registered for the name. */
-import type { Display } from '../client/types.ts';
+import type { Display } from '@service-code/client';
 import { isObject } from '../state/is-object.ts';
 import type { ToolCall } from '../state/tool-call.ts';
 

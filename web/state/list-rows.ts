@@ -1,5 +1,5 @@
 /** The rows of a session list, and their positions: of thousands, only the visible ones are drawn. */
-import type { Session, Workspace } from '../client/types.ts';
+import type { Session, Workspace } from '@service-code/client';
 import { groupByWorkspace, withChildren } from './session-list.ts';
 
 export interface GroupRow {

@@ -1,5 +1,5 @@
 /** From the text and the choices of the search palette to a request. */
-import type { SearchQuery } from '../client/types.ts';
+import type { SearchQuery } from '@service-code/client';
 import { normalizeText } from '#server/text/normalized-text.ts';
 
 /** The fewest characters of a literal query. */

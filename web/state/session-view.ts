@@ -8,7 +8,7 @@ import {
   type SessionStatus,
   type TranscriptPrompt,
   type TranscriptState,
-} from '../client/types.ts';
+} from '@service-code/client';
 import type { Row, Turn } from './timeline.ts';
 
 /** Replaced after each change; the transcripts in it are the same objects, mutated in place. */

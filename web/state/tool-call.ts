@@ -1,5 +1,5 @@
 /** A call for drawing, read from its frame. */
-import type { Display, ToolOutput } from '../client/types.ts';
+import type { Display, ToolOutput } from '@service-code/client';
 import type { ToolFrame } from './timeline.ts';
 
 export interface ToolCall {

@@ -1,5 +1,5 @@
 /** The row of a conversation that displays a message. */
-import type { Item, TranscriptState } from '../client/types.ts';
+import type { Item, TranscriptState } from '@service-code/client';
 import type { TurnTarget } from './search-hits.ts';
 import type { Row } from './timeline.ts';
 

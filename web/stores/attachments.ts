@@ -1,8 +1,6 @@
 /** Attachments of the next prompt: each file is uploaded as soon as it is selected. */
 import { computed, shallowRef } from 'vue';
-import { reasonOf } from '../client/errors.ts';
-import type { Rest } from '../client/rest.ts';
-import type { ContentPart, Upload } from '../client/types.ts';
+import { reasonOf, type ContentPart, type Rest, type Upload } from '@service-code/client';
 
 export interface Attachment {
   key: number;

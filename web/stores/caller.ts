@@ -1,7 +1,7 @@
 /** The identity of this tab. */
 import { shallowRef } from 'vue';
 import type { TranscriptCaller } from '#schema/rest/caller.ts';
-import type { EventFrame } from '../client/types.ts';
+import type { EventFrame } from '@service-code/client';
 import { changeElsewhereText, otherCallerText } from '../state/other-caller.ts';
 
 const KEY = 'service-code.client-id';

@@ -1,14 +1,14 @@
 /** One open session: its transcripts and other data, as a view that changes at most once in each animation frame. */
 import type { VirtualItem } from '@tanstack/vue-virtual';
 import { computed, inject, reactive, ref, shallowRef, type InjectionKey, type Ref } from 'vue';
-import type { Client } from '../client/client.ts';
 import {
   MAIN_AGENT,
+  type Client,
   type EventFrame,
   type Session,
   type SessionStatus,
   type TranscriptState,
-} from '../client/types.ts';
+} from '@service-code/client';
 import type { FeatureSet } from '../features/feature.ts';
 import { applyToSession } from '../state/session-list.ts';
 import { mainOf, type SessionView } from '../state/session-view.ts';

@@ -1,6 +1,6 @@
 /** Scrolls a conversation to the turn that a search has found. */
 import { watch, type Ref } from 'vue';
-import type { TranscriptState } from '../client/types.ts';
+import type { TranscriptState } from '@service-code/client';
 import type { TurnTarget } from '../state/search-hits.ts';
 import type { Row } from '../state/timeline.ts';
 import { findRow } from '../state/turn-rows.ts';

@@ -1,9 +1,16 @@
 /** Shared state of the whole page: the client, the connection, the session list, models. */
 import { computed, inject, shallowRef, type InjectionKey } from 'vue';
-import { createClient } from '../client/client.ts';
-import { ConnectionError, RelayError, isUnauthorized, reasonOf } from '../client/errors.ts';
-import type { Connection } from '../client/socket.ts';
-import type { AuthSummary, Config, Model } from '../client/types.ts';
+import {
+  ConnectionError,
+  RelayError,
+  createClient,
+  isUnauthorized,
+  reasonOf,
+  type AuthSummary,
+  type Config,
+  type Connection,
+  type Model,
+} from '@service-code/client';
 import type { FeatureSet } from '../features/feature.ts';
 import { openSession, type OpenSession } from './session.ts';
 import { createBatch, type BatchAction } from './batch.ts';

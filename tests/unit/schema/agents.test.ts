@@ -15,5 +15,5 @@ it('the literal occurs in one file of the server, and in one of the page, whose 
   // The kind of an agent has the same text, and so has a member of a view; both are excluded.
   const literal = new RegExp(`(?<!(?:kind|type): (?:.*\\? \\()?|enum\\(\\[|Pick<\\w+, )'${MAIN_AGENT}'`);
   const found = sources.filter((name) => literal.test(readFileSync(join(root, name), 'utf8')));
-  expect(found).toEqual(['server/schema/agents.ts', 'web/client/types.ts']);
+  expect(found).toEqual(['server/schema/agents.ts', 'clients/typescript/src/types.ts']);
 });

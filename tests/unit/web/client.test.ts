@@ -5,10 +5,17 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { itemId } from '#server/transcript/reducer/state.ts';
-import { createClient, type Client } from '../../../web/client/client.ts';
-import { ApiError, ConnectionError } from '../../../web/client/errors.ts';
-import { createPromptSender } from '../../../web/client/prompt-sender.ts';
-import type { ContentPart, Item, TranscriptOp, TranscriptPage } from '../../../web/client/types.ts';
+import {
+  ApiError,
+  ConnectionError,
+  createClient,
+  createPromptSender,
+  type Client,
+  type ContentPart,
+  type Item,
+  type TranscriptOp,
+  type TranscriptPage,
+} from '@service-code/client';
 import { SESSION } from './session-frames.ts';
 import { tool, turn } from './transcripts.ts';
 import { eventually } from '#support/patience.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CapabilityStatus } from '#schema/rest/capability.ts';
 import type { MarketplaceEntry, PluginSummary } from '#schema/rest/plugin.ts';
-import { ApiError, ConnectionError } from '../../../web/client/errors.ts';
-import type { EventFrame } from '../../../web/client/types.ts';
+import { ApiError, ConnectionError, type EventFrame } from '@service-code/client';
 import { endsInstall, installLabel, progressText, withProgress } from '../../../web/features/plugins/capabilities.ts';
 import {
   bringsOf,

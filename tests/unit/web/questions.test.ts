@@ -1,7 +1,6 @@
 /** Questions on the page: open ones, sent answers, the view of a finished call. */
 import { describe, expect, it } from 'vitest';
-import { ApiError, ConnectionError } from '../../../web/client/errors.ts';
-import { createRest } from '../../../web/client/rest.ts';
+import { ApiError, ConnectionError, createRest } from '@service-code/client';
 import {
   answerOf,
   answersOf,

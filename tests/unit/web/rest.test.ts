@@ -3,8 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { ConnectionError, isUnauthorized } from '../../../web/client/errors.ts';
-import { createRest, type Rest } from '../../../web/client/rest.ts';
+import { ConnectionError, createRest, isUnauthorized, type Rest } from '@service-code/client';
 import { eventually } from '#support/patience.ts';
 
 let http: Server;

@@ -1,8 +1,7 @@
 /** The search palette's state: requests while a person types, and whose reply is used. */
 import { effectScope, shallowRef } from 'vue';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { ApiError } from '../../../web/client/errors.ts';
-import type { SearchHit, SearchQuery, SearchReply, Session } from '../../../web/client/types.ts';
+import { ApiError, type SearchHit, type SearchQuery, type SearchReply, type Session } from '@service-code/client';
 import { createSearch, type Search } from '../../../web/stores/search.ts';
 import { eventually } from '#support/patience.ts';
 import { session } from './session-frames.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Message } from '#schema/rest/message.ts';
 import type { SkillDescriptor } from '#schema/rest/skill.ts';
-import { createRest } from '../../../web/client/rest.ts';
+import { createRest } from '@service-code/client';
 import { activateTyped } from '../../../web/features/skills/completion.ts';
 import { textOfActivation, textOfCall } from '../../../web/features/skills/loaded-text.ts';
 import { findInMessages } from '../../../web/features/skills/requests.ts';

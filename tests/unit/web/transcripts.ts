@@ -1,7 +1,7 @@
 /** Transcripts in the form that the server sends, for tests of the page's state. */
 import { applyOps } from '#server/transcript/reducer/apply.ts';
 import { emptyTranscript } from '#server/transcript/reducer/state.ts';
-import type { Frame, Interaction, Step, TranscriptOp, TranscriptState } from '../../../web/client/types.ts';
+import type { Frame, Interaction, Step, TranscriptOp, TranscriptState } from '@service-code/client';
 import { emptyView, mainOf, type SessionView } from '../../../web/state/session-view.ts';
 import { createTimeline, type ToolFrame, type Turn } from '../../../web/state/timeline.ts';
 

@@ -1,7 +1,7 @@
 /** The row of a message that a search has found. */
 import { expect, it } from 'vitest';
 import { emptyTranscript } from '#server/transcript/reducer/state.ts';
-import type { Item } from '../../../web/client/types.ts';
+import type { Item } from '@service-code/client';
 import { createTimeline } from '../../../web/state/timeline.ts';
 import { findRow } from '../../../web/state/turn-rows.ts';
 

@@ -7,8 +7,7 @@ import type {
   UsageResult,
   UserInfoResult,
 } from '#schema/rest/oauth.ts';
-import type { Rest } from '../../client/rest.ts';
-import type { Config } from '../../client/types.ts';
+import type { Config, Rest } from '@service-code/client';
 import type { Region } from './login.ts';
 
 type Calls = Pick<Rest, 'request'>;

@@ -1,7 +1,6 @@
 /** Answers an approval from its card. */
 import { shallowRef, type ShallowRef } from 'vue';
-import { ApiError } from '../../client/errors.ts';
-import type { ResolveApproval } from '../../client/types.ts';
+import { ApiError, type ResolveApproval } from '@service-code/client';
 import { useWorkbench } from '../../stores/workbench.ts';
 import type { Approval } from './open.ts';
 

@@ -1,6 +1,5 @@
 /** REST calls about the goal. */
-import type { Rest } from '../../client/rest.ts';
-import type { Goal } from '../../client/types.ts';
+import type { Goal, Rest } from '@service-code/client';
 
 export const readGoal = (rest: Rest, sessionId: string): Promise<Goal | null> =>
   rest.request('GET', `sessions/${encodeURIComponent(sessionId)}/goal`);

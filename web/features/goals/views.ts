@@ -1,5 +1,5 @@
 /** The texts of a goal, and the views of the calls that set and end one. */
-import type { Goal } from '../../client/types.ts';
+import type { Goal } from '@service-code/client';
 import { firstLine, textOf, type Args, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
 
 export type GoalBody = { kind: 'goal'; objective: string; completionCriterion: string };

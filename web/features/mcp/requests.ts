@@ -3,7 +3,7 @@ import type { AuthStatus, Locator, ManagedServer, TestOutcome } from '#schema/re
 import type { McpServerRow } from '#schema/rest/mcp.ts';
 import type { McpServerConfig } from '#schema/config/mcp-server.ts';
 import type { ToolDescriptor } from '#schema/rest/tool.ts';
-import type { Rest } from '../../client/rest.ts';
+import type { Rest } from '@service-code/client';
 
 type Calls = Pick<Rest, 'request'>;
 

@@ -1,5 +1,5 @@
 /** Candidates for a mention: files of the session's workspace. */
-import type { FileHit, FileHits } from '../../client/types.ts';
+import type { FileHit, FileHits } from '@service-code/client';
 import type { Candidate, Completion } from '../feature.ts';
 import { mentionAt, mentionOf } from './mention.ts';
 

@@ -1,8 +1,7 @@
 /** REST calls of the view of plugins. */
 import type { CapabilityStatus } from '#schema/rest/capability.ts';
 import type { MarketplaceEntry, PluginSummary } from '#schema/rest/plugin.ts';
-import { ApiError } from '../../client/errors.ts';
-import type { Rest } from '../../client/rest.ts';
+import { ApiError, type Rest } from '@service-code/client';
 
 type Calls = Pick<Rest, 'request'>;
 

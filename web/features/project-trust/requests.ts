@@ -1,7 +1,7 @@
 /** REST calls about settings of a project that have no effect, and about its trust. */
 import type { SessionWarning } from '#schema/rest/session.ts';
 import type { Workspace } from '#schema/rest/workspace.ts';
-import type { Rest } from '../../client/rest.ts';
+import type { Rest } from '@service-code/client';
 
 type Calls = Pick<Rest, 'request'>;
 

@@ -2,7 +2,7 @@
 import type { CatalogEntry, ImportCatalog, ImportedProvider } from '#schema/rest/catalog.ts';
 import type { ProviderItem } from '#schema/rest/provider.ts';
 import type { ImportedRegistry, ImportRegistry, RefreshReport } from '#schema/rest/refresh.ts';
-import type { Rest } from '../../client/rest.ts';
+import type { Rest } from '@service-code/client';
 
 type Calls = Pick<Rest, 'request'>;
 

@@ -1,6 +1,5 @@
 /** REST calls about questions. */
-import { ApiError } from '../../client/errors.ts';
-import type { Rest } from '../../client/rest.ts';
+import { ApiError, type Rest } from '@service-code/client';
 import type { Question } from './open.ts';
 
 export type Answer =

@@ -1,6 +1,6 @@
 /** REST calls of the view of remote control. */
 import type { RemoteDevices, RemoteStatus } from '#schema/rest/remote-control.ts';
-import type { Rest } from '../../client/rest.ts';
+import type { Rest } from '@service-code/client';
 
 type Calls = Pick<Rest, 'request'>;
 

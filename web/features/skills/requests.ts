@@ -1,7 +1,7 @@
 /** REST calls about skills, and about the commands of plugins. */
 import type { Message } from '#schema/rest/message.ts';
 import type { ActivateSkill, SkillDescriptor } from '#schema/rest/skill.ts';
-import type { Rest } from '../../client/rest.ts';
+import type { Rest } from '@service-code/client';
 
 type Calls = Pick<Rest, 'request'>;
 

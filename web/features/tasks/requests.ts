@@ -1,7 +1,5 @@
 /** REST calls about tasks. */
-import { ApiError } from '../../client/errors.ts';
-import type { Rest } from '../../client/rest.ts';
-import type { SessionTask } from '../../client/types.ts';
+import { ApiError, type Rest, type SessionTask } from '@service-code/client';
 
 /** The task ended before it was stopped, or its session was unloaded. */
 const GONE = [40406, 40904];

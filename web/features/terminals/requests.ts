@@ -1,6 +1,5 @@
 /** REST calls about terminals. */
-import type { Rest } from '../../client/rest.ts';
-import type { Terminal } from '../../client/types.ts';
+import type { Rest, Terminal } from '@service-code/client';
 
 const pathOf = (sessionId: string) => `sessions/${encodeURIComponent(sessionId)}/terminals`;
 

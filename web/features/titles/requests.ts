@@ -1,6 +1,6 @@
 /** REST calls of generated titles. */
 import type { GenerateTitle } from '#schema/rest/title.ts';
-import type { Rest } from '../../client/rest.ts';
+import type { Rest } from '@service-code/client';
 
 /** The new title, which an event sends too; rejects with 40923 if none can be generated. */
 export const generateTitle = (rest: Pick<Rest, 'request'>, sessionId: string, body: Partial<GenerateTitle>) =>

@@ -1,6 +1,5 @@
 /** REST calls of the panel of files. */
-import type { Rest } from '../../client/rest.ts';
-import type { FileContent, FileHits, FileLists, GitDiff, GitStatusReply } from '../../client/types.ts';
+import type { FileContent, FileHits, FileLists, GitDiff, GitStatusReply, Rest } from '@service-code/client';
 
 /** Upper limit of displayed entries of a directory. */
 const LIST_LIMIT = 1000;

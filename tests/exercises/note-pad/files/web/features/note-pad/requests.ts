@@ -1,6 +1,6 @@
 /** REST calls about the note of a session. */
 import type { Note } from '#schema/rest/note.ts';
-import type { Rest } from '../../client/rest.ts';
+import type { Rest } from '@service-code/client';
 
 const pathOf = (sessionId: string) => `sessions/${encodeURIComponent(sessionId)}/note`;
 

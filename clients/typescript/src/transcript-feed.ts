@@ -1,5 +1,5 @@
 /** The transcripts of one session, followed over the client's REST calls and socket. */
-import { createTranscriptFeed } from '#server/transcript/client/feed.ts';
+import { createTranscriptFeed } from '../../../server/transcript/client/feed.ts';
 import { ApiError, ConnectionError } from './errors.ts';
 import { withOutput } from './live-output.ts';
 import type { Rest } from './rest.ts';

@@ -1,0 +1,27 @@
+/** Texts of the page by key, so that `state/` and `render/` return keys with parameters, which rows can compare. */
+import { en } from './en.ts';
+
+type Catalogue = typeof en;
+export type MessageKey = keyof Catalogue;
+type Parameters<K extends MessageKey> = Catalogue[K] extends (params: infer P) => string ? [params: P] : [];
+
+/** A text to draw: its key, and the parameters that its text takes. */
+export type Message = {
+  [K in MessageKey]: Parameters<K> extends [infer P] ? { key: K; params: P } : { key: K; params?: undefined };
+}[MessageKey];
+
+export function message<K extends MessageKey>(key: K, ...[params]: Parameters<K>): Message {
+  return (params === undefined ? { key } : { key, params }) as Message;
+}
+
+/** The text of a message. */
+export function textOf({ key, params }: Message): string {
+  const texts: Record<MessageKey, string | ((params: never) => string)> = en;
+  const text = texts[key];
+  return typeof text === 'string' ? text : text(params as never);
+}
+
+/** The text of a key, for templates. */
+export function t<K extends MessageKey>(key: K, ...params: Parameters<K>): string {
+  return textOf(message(key, ...params));
+}
