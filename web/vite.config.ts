@@ -1,6 +1,8 @@
 import vue from '@vitejs/plugin-vue';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
+import { compressedAssets } from '../build/page-assets.ts';
+import { limitedSize } from '../build/page-size.ts';
 
 /** Address of the running server for `npx vite web`. */
 const server = process.env['SERVICE_CODE_URL'] ?? 'http://127.0.0.1:58627';
@@ -9,7 +11,11 @@ export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   // Relative, because the server makes them absolute to the path at which it serves the page.
   base: './',
-  plugins: [vue()],
+  plugins: [
+    vue(),
+    compressedAssets(),
+    limitedSize({ firstView: 180_000, session: 140_000, sessionSources: /\/SessionPane\.vue$/ }),
+  ],
   build: {
     outDir: 'dist',
     emptyOutDir: true,
