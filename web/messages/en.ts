@@ -1,4 +1,6 @@
 /** The English texts of the page, by key. A text with parameters is a function of them; it returns plain text. */
 import { common } from './en/common.ts';
+import { drafts } from './en/drafts.ts';
+import { token } from './en/token.ts';
 
-export const en = { ...common };
+export const en = { ...common, ...drafts, ...token };

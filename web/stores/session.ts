@@ -1,6 +1,6 @@
 /** One open session: its transcripts and other data, as a view that changes at most once in each animation frame. */
 import type { VirtualItem } from '@tanstack/vue-virtual';
-import { computed, inject, reactive, ref, shallowRef, type InjectionKey, type Ref } from 'vue';
+import { computed, inject, reactive, shallowRef, type InjectionKey, type Ref } from 'vue';
 import {
   MAIN_AGENT,
   type Client,
@@ -13,7 +13,7 @@ import type { FeatureSet } from '../features/feature.ts';
 import { applyToSession } from '../state/session-list.ts';
 import { mainOf, type SessionView } from '../state/session-view.ts';
 import { createTimeline, type Row } from '../state/timeline.ts';
-import { createAttachments } from './attachments.ts';
+import type { Drafts } from './drafts.ts';
 import type { StateListener } from './follow-state.ts';
 
 /** Draw interval of a hidden page. */
@@ -22,6 +22,7 @@ const HIDDEN_DRAW_MS = 250;
 export interface SessionDeps {
   client: Client;
   features: FeatureSet;
+  drafts: Drafts;
   report(error: unknown): void;
 }
 
@@ -53,14 +54,14 @@ export interface OpenAgent {
 }
 
 /** Follows the session until `close()`. */
-export function openSession({ client, features, report }: SessionDeps, id: string) {
+export function openSession({ client, features, drafts, report }: SessionDeps, id: string) {
   const { rest, socket } = client;
   const session = shallowRef<Session>();
   const status = shallowRef<SessionStatus>();
   const failure = shallowRef<Error>();
   const loaded = shallowRef(false);
   const version = shallowRef(0);
-  const draft = ref('');
+  const draft = drafts.of(id);
   let drawing = false;
   let closed = false;
   /** Events that arrived while the session was being read. */
@@ -145,17 +146,15 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
     failure,
     loaded,
     /** The unsent prompt and its files. */
-    draft,
-    attachments: createAttachments(rest),
+    draft: draft.text,
+    attachments: draft.attachments,
     /** Number of prompts that were sent from here. */
     sent: shallowRef(0),
     /** Whether a card is open, where the user has toggled it, by the card's id. */
     folds: reactive(new Map<string, boolean>()),
     place: undefined as ScrollPosition | undefined,
     /** Prepends a text to the unsent prompt. */
-    takeBack(text: string) {
-      draft.value = [text, draft.value].filter((part) => part.trim() !== '').join('\n\n');
-    },
+    takeBack: draft.takeBack,
     refreshStatus,
     /** Calls the listener until the returned function is called. */
     listen(listener: StateListener): () => void {
@@ -179,7 +178,6 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
       closed = true;
       for (const stop of stops) stop();
       feed.close();
-      this.attachments.close();
     },
   };
 }
