@@ -1,9 +1,10 @@
 import { createApp } from 'vue';
-import App from './components/App.vue';
+import App from './shell/App.vue';
 import { gatherFeatures } from './features/feature.ts';
 import { features } from './features/index.ts';
 import { startTokens } from './stores/token.ts';
 import { createWorkbench, workbenchKey } from './stores/workbench.ts';
+import './styles/tokens.css';
 import './styles/base.css';
 import './styles/code.css';
 

@@ -2,5 +2,6 @@
 import { common } from './en/common.ts';
 import { drafts } from './en/drafts.ts';
 import { token } from './en/token.ts';
+import { ui } from './en/ui.ts';
 
-export const en = { ...common, ...drafts, ...token };
+export const en = { ...common, ...drafts, ...token, ...ui };
