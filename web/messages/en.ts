@@ -1,5 +1,6 @@
 /** The English texts of the page, by key. A text with parameters is a function of them; it returns plain text. */
 import { common } from './en/common.ts';
+import { errors } from './en/errors.ts';
 import { ui } from './en/ui.ts';
 
-export const en = { ...common, ...ui };
+export const en = { ...common, ...errors, ...ui };
