@@ -1,5 +1,5 @@
 import { createApp } from 'vue';
-import App from './components/App.vue';
+import App from './shell/App.vue';
 import { gatherFeatures } from './features/feature.ts';
 import { features } from './features/index.ts';
 import { createWorkbench, workbenchKey } from './stores/workbench.ts';
