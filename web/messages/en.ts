@@ -4,4 +4,5 @@ import { drafts } from './en/drafts.ts';
 import { token } from './en/token.ts';
 import { ui } from './en/ui.ts';
 
-export const en = { ...common, ...drafts, ...token, ...ui };
+import { errors } from './en/errors.ts';
+export const en = { ...common, ...drafts, ...token, ...ui, ...errors };
