@@ -1,4 +1,5 @@
 /** The English texts of the page, by key. A text with parameters is a function of them; it returns plain text. */
 import { common } from './en/common.ts';
+import { conversation } from './en/conversation.ts';
 
-export const en = { ...common };
+export const en = { ...common, ...conversation };
