@@ -1,5 +1,6 @@
 /** The English texts of the page, by key. A text with parameters is a function of them; it returns plain text. */
 import { common } from './en/common.ts';
 import { conversation } from './en/conversation.ts';
+import { ui } from './en/ui.ts';
 
-export const en = { ...common, ...conversation };
+export const en = { ...common, ...conversation, ...ui };
