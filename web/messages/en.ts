@@ -5,4 +5,5 @@ import { token } from './en/token.ts';
 import { ui } from './en/ui.ts';
 
 import { errors } from './en/errors.ts';
-export const en = { ...common, ...drafts, ...token, ...ui, ...errors };
+import { conversation } from './en/conversation.ts';
+export const en = { ...common, ...drafts, ...token, ...ui, ...errors, ...conversation };
