@@ -3,6 +3,7 @@ import App from './shell/App.vue';
 import { gatherFeatures } from './features/feature.ts';
 import { features } from './features/index.ts';
 import { createWorkbench, workbenchKey } from './stores/workbench.ts';
+import './styles/tokens.css';
 import './styles/base.css';
 import './styles/code.css';
 

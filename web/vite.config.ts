@@ -1,6 +1,7 @@
 import vue from '@vitejs/plugin-vue';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
+import { iconSprite } from './ui/sprite.ts';
 
 /** Address of the running server for `npx vite web`. */
 const server = process.env['SERVICE_CODE_URL'] ?? 'http://127.0.0.1:58627';
@@ -9,7 +10,7 @@ export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   // Relative, because the server makes them absolute to the path at which it serves the page.
   base: './',
-  plugins: [vue()],
+  plugins: [vue(), iconSprite()],
   build: {
     outDir: 'dist',
     emptyOutDir: true,

@@ -3,5 +3,6 @@ import { common } from './en/common.ts';
 import { list } from './en/list.ts';
 import { palette } from './en/palette.ts';
 import { shell } from './en/shell.ts';
+import { ui } from './en/ui.ts';
 
-export const en = { ...common, ...list, ...palette, ...shell };
+export const en = { ...common, ...list, ...palette, ...shell, ...ui };
