@@ -4,7 +4,7 @@ import { isObject, textIn } from '../state/is-object.ts';
 import { parsePlace, type Place } from '../state/pane-address.ts';
 
 const regions = ['sessions', 'conversation', 'panel', 'more'] as const;
-/** Of these, a phone displays one at a time. */
+/** A phone displays one of these at a time. */
 export type PhoneRegion = (typeof regions)[number];
 
 interface Shown extends Place {

@@ -58,5 +58,4 @@ export const shell = {
   'shell.lastSession': 'Last session',
   'shell.nextWaiting': 'Next session that waits for you',
   'shell.stop': 'Stop the turn',
-
 } as const;
