@@ -6,4 +6,7 @@ import { ui } from './en/ui.ts';
 
 import { errors } from './en/errors.ts';
 import { conversation } from './en/conversation.ts';
-export const en = { ...common, ...drafts, ...token, ...ui, ...errors, ...conversation };
+import { list } from './en/list.ts';
+import { palette } from './en/palette.ts';
+import { shell } from './en/shell.ts';
+export const en = { ...common, ...drafts, ...token, ...ui, ...errors, ...conversation, ...list, ...palette, ...shell };
