@@ -3,6 +3,7 @@ import { common } from './en/common.ts';
 import { list } from './en/list.ts';
 import { palette } from './en/palette.ts';
 import { shell } from './en/shell.ts';
+import { start } from './en/start.ts';
 import { ui } from './en/ui.ts';
 
-export const en = { ...common, ...list, ...palette, ...shell, ...ui };
+export const en = { ...common, ...list, ...palette, ...shell, ...start, ...ui };
