@@ -2,7 +2,7 @@
 import type { FileHit } from '@service-code/client';
 import type { PaletteItem, PaletteList } from '../feature.ts';
 import { searchFiles } from './requests.ts';
-import { showFile } from './shown-file.ts';
+import { showFile } from '../../stores/shown-file.ts';
 
 export const FILE_MARK = '/';
 

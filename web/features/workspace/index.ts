@@ -1,8 +1,8 @@
 import { defineAsyncComponent } from 'vue';
 import type { Feature } from '../feature.ts';
+import { FILES_PANEL } from '../../stores/shown-file.ts';
 import { FILE_MARK, fileList } from './file-list.ts';
 import FileRow from './FileRow.vue';
-import { FILES_PANEL } from './shown-file.ts';
 
 /** Loaded when its tab is first opened: most pages do not need it. */
 const FilesPanel = defineAsyncComponent(() => import('./FilesPanel.vue'));

@@ -1,6 +1,6 @@
 /** The file that the panel of a session displays; any part of the page may set it. */
 import { shallowReactive } from 'vue';
-import type { Pane } from '../../shell/pane.ts';
+import type { Pane } from '../shell/pane.ts';
 
 export const FILES_PANEL = 'files';
 
@@ -8,6 +8,8 @@ export interface ShownFile {
   sessionId: string;
   path: string;
   mode: 'text' | 'diff';
+  /** The line to display, from 1. */
+  line?: number;
 }
 
 const shown = shallowReactive(new Map<string, ShownFile>());
