@@ -44,7 +44,6 @@ const open = async (...ids: string[]) => {
 /** Starts a turn whose command waits for an approval. */
 async function startWaiting(id: string, command: string) {
   built.base.model.enqueue({ calls: [{ name: 'Bash', args: { command } }] });
-  built.base.model.enqueue({ text: 'Done.' });
   await built.prompt(id, 'go');
   await expect.poll(() => pendingOf(id)).toBe('approval');
 }
@@ -63,6 +62,7 @@ it('answers the approval of the focused pane only, where two panes wait', async 
   await open(...ids);
   await card(left).waitFor(visible);
   await card(right).waitFor(visible);
+  built.base.model.enqueue({ text: 'Done.' });
   const approve = card(right).getByRole('button', { name: 'Approve', exact: true });
   await expect.poll(() => approve.isEnabled()).toBe(true);
   await field(right).focus();
