@@ -9,4 +9,16 @@ import { conversation } from './en/conversation.ts';
 import { list } from './en/list.ts';
 import { palette } from './en/palette.ts';
 import { shell } from './en/shell.ts';
+import { start } from './en/start.ts';
+  ...common,
+  ...conversation,
+  ...drafts,
+  ...errors,
+  ...list,
+  ...palette,
+  ...shell,
+  ...start,
+  ...token,
+  ...ui,
+};
 export const en = { ...common, ...drafts, ...token, ...ui, ...errors, ...conversation, ...list, ...palette, ...shell };
