@@ -60,6 +60,7 @@ it('keeps an unsent prompt and its files over a reload, also of what was typed w
   await page.goto(`${server.url}/#token=${server.token}`);
   await sessions(page).waitFor();
   await page.goto(`${server.url}/#/s/${session}`);
+  await page.getByRole('heading', { name: 'Unsent' }).waitFor();
   await prompt(page).fill('Read the notes');
   await server.close();
   await page.getByText('The server does not answer.').waitFor();
