@@ -12,8 +12,11 @@ import {
 import type { FeatureSet } from '../features/feature.ts';
 import { applyToSession } from '../state/session-list.ts';
 import { mainOf, type SessionView } from '../state/session-view.ts';
-import { createTimeline, type Row } from '../state/timeline.ts';
 import type { Drafts } from './drafts.ts';
+import type { Row, ToolFrame } from '../state/rows.ts';
+import { createTimeline, unfolded, type Folding, type TimelineOptions } from '../state/timeline.ts';
+import { toolCallOf } from '../state/tool-call.ts';
+import { viewMode } from './view-mode.ts';
 import type { StateListener } from './follow-state.ts';
 
 /** Draw interval of a hidden page. */
@@ -51,6 +54,16 @@ export interface OpenAgent {
   rows: Ref<readonly Row[]>;
   hasOlder: Ref<boolean>;
   close(): void;
+}
+
+/** The effect of calls by the features' views; frames are replaced when they change. */
+function effectsOf({ toolViews }: FeatureSet): NonNullable<TimelineOptions['effectOf']> {
+  const known = new WeakMap<ToolFrame, ReturnType<typeof toolViews.ofCall>>();
+  return (frame) => {
+    const summary = known.get(frame) ?? toolViews.ofCall(toolCallOf(frame));
+    known.set(frame, summary);
+    return summary;
+  };
 }
 
 /** Follows the session until `close()`. */
@@ -128,13 +141,27 @@ export function openSession({ client, features, drafts, report }: SessionDeps, i
     },
   });
 
-  const mainRows = createTimeline(features.isDrawn);
+  const timeline = { isDrawn: features.isDrawn, effectOf: effectsOf(features) };
+  /** The turns that the user has folded or unfolded, by agent. */
+  const toggled = shallowRef<ReadonlyMap<string, ReadonlyMap<string, boolean>>>(new Map());
+  const foldingOf = (agentId: string): Folding => ({
+    mode: viewMode.value,
+    toggled: toggled.value.get(agentId) ?? unfolded.toggled,
+  });
+  const mainRows = createTimeline(timeline);
   /** Computed lazily: a session that is not displayed costs nothing. */
   const view = computed<SessionView>(() => {
     void version.value;
     const { agents } = feed;
     const main = mainOf(agents);
-    return { id, session: session.value, status: status.value, agents, main, rows: mainRows(main) };
+    return {
+      id,
+      session: session.value,
+      status: status.value,
+      agents,
+      main,
+      rows: mainRows(main, foldingOf(MAIN_AGENT)),
+    };
   });
 
   return {
@@ -153,6 +180,13 @@ export function openSession({ client, features, drafts, report }: SessionDeps, i
     /** Whether a card is open, where the user has toggled it, by the card's id. */
     folds: reactive(new Map<string, boolean>()),
     place: undefined as ScrollPosition | undefined,
+    /** Unfolds or folds a turn. */
+    setOpen(agentId: string, turnId: string, isOpen: boolean) {
+      const turns = new Map(toggled.value.get(agentId)).set(turnId, isOpen);
+      toggled.value = new Map(toggled.value).set(agentId, turns);
+    },
+    /** Mutated in place. */
+    agentState: (agentId: string): TranscriptState | undefined => (void version.value, feed.agents.get(agentId)),
     /** Prepends a text to the unsent prompt. */
     takeBack: draft.takeBack,
     refreshStatus,
@@ -164,12 +198,12 @@ export function openSession({ client, features, drafts, report }: SessionDeps, i
     loadOlder: (agentId: string) => feed.loadOlder(agentId),
     /** Rows of another agent, followed in detail until `close()`. */
     openAgent(agentId: string): OpenAgent {
-      const rowsOf = createTimeline(features.isDrawn);
+      const rowsOf = createTimeline(timeline);
       const state = () => feed.agents.get(agentId);
       const rows = computed(() => {
         void version.value;
         const loaded = state();
-        return loaded ? rowsOf(loaded) : [];
+        return loaded ? rowsOf(loaded, foldingOf(agentId)) : [];
       });
       const hasOlder = computed(() => (void version.value, state()?.hasMoreOlder === true));
       return { state, rows, hasOlder, close: feed.open(agentId) };
