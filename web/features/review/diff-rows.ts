@@ -5,14 +5,14 @@ import { unifiedLines } from '../../render/unified-diff.ts';
 
 /** Numbers start at 1; undefined where the line's position in the file is unknown, or it is in the other file only. */
 export interface DiffRow extends DiffLine {
-  before?: number;
-  after?: number;
+  before?: number | undefined;
+  after?: number | undefined;
 }
 
 /** A line of the view with two columns: indices of rows. A row in both columns is unchanged or a position. */
 export interface DiffPair {
-  left?: number;
-  right?: number;
+  left: number | undefined;
+  right: number | undefined;
 }
 
 /** A part of a changed line. */
@@ -25,19 +25,16 @@ const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)/;
 
 /** Sets the numbers of lines that follow a position such as `@@ -12,3 +14,4 @@`. */
 function numbered(lines: readonly DiffLine[], from?: { before: number; after: number }): DiffRow[] {
-  let next = from;
-  return lines.map((line): DiffRow => {
-    if (line.kind === 'place') {
-      const [, before, after] = HUNK.exec(line.text) ?? [];
+  let next = from && { ...from };
+  return lines.map(({ kind, text }) => {
+    if (kind === 'place') {
+      const [, before, after] = HUNK.exec(text) ?? [];
       if (before !== undefined && after !== undefined) next = { before: Number(before), after: Number(after) };
-      return line;
+      return { kind, text };
     }
-    if (!next) return line;
-    return {
-      ...line,
-      ...(line.kind !== 'added' && { before: next.before++ }),
-      ...(line.kind !== 'removed' && { after: next.after++ }),
-    };
+    const before = kind === 'added' || !next ? undefined : next.before++;
+    const after = kind === 'removed' || !next ? undefined : next.after++;
+    return { kind, text, before, after };
   });
 }
 
@@ -75,8 +72,7 @@ export function pairRows(rows: readonly DiffRow[]): DiffPair[] {
   let [removed, added]: [number[], number[]] = [[], []];
   const finish = () => {
     for (let at = 0; at < Math.max(removed.length, added.length); at += 1) {
-      const [left, right] = [removed[at], added[at]];
-      pairs.push({ ...(left !== undefined && { left }), ...(right !== undefined && { right }) });
+      pairs.push({ left: removed[at], right: added[at] });
     }
     [removed, added] = [[], []];
   };
