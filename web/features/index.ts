@@ -15,6 +15,7 @@ import { projectTrust } from './project-trust/index.ts';
 import { providers } from './providers/index.ts';
 import { questions } from './questions/index.ts';
 import { remoteControl } from './remote-control/index.ts';
+import { review } from './review/index.ts';
 import { shell } from './shell/index.ts';
 import { skills } from './skills/index.ts';
 import { subagents } from './subagents/index.ts';
@@ -43,6 +44,7 @@ export const features: readonly Feature[] = [
   displays,
   mentions,
   skills,
+  review,
   workspace,
   terminals,
   mcp,
