@@ -15,6 +15,7 @@ import { mainOf, type SessionView } from '../state/session-view.ts';
 import type { Row, ToolFrame } from '../state/rows.ts';
 import { createTimeline, unfolded, type Folding, type TimelineOptions } from '../state/timeline.ts';
 import { toolCallOf } from '../state/tool-call.ts';
+import { createTurnWindow } from './turn-window.ts';
 import { viewMode } from './view-mode.ts';
 import { createAttachments } from './attachments.ts';
 import type { StateListener } from './follow-state.ts';
@@ -136,8 +137,17 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
       report(error);
     },
     eventsMissed() {
+      void turns.refresh();
       for (const listener of listeners) listener.eventsMissed();
     },
+  });
+
+  const turns = createTurnWindow({
+    client,
+    sessionId: id,
+    state: () => mainOf(feed.agents),
+    joined: () => changed(MAIN_AGENT),
+    report,
   });
 
   const timeline = { isDrawn: features.isDrawn, effectOf: effectsOf(features) };
@@ -148,6 +158,7 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
     toggled: toggled.value.get(agentId) ?? unfolded.toggled,
   });
   const mainRows = createTimeline(timeline);
+  const windowRows = createTimeline(timeline);
   /** Computed lazily: a session that is not displayed costs nothing. */
   const view = computed<SessionView>(() => {
     void version.value;
@@ -197,6 +208,16 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
       return () => void listeners.delete(listener);
     },
     loadOlder: (agentId: string) => feed.loadOlder(agentId),
+    /** The window of turns that a jump has opened. */
+    turns,
+    /** The rows of the main agent's conversation that are displayed: those of the window, else the newest. */
+    shownRows: computed<readonly Row[]>(() => {
+      const shown = turns.window.value;
+      if (!shown) return view.value.rows;
+      return windowRows({ items: [...shown.items], pending: view.value.main.pending }, foldingOf(MAIN_AGENT));
+    }),
+    /** The image that the viewer displays. */
+    image: shallowRef<{ url: string; name: string }>(),
     /** Rows of another agent, followed in detail until `close()`. */
     openAgent(agentId: string): OpenAgent {
       const rowsOf = createTimeline(timeline);
@@ -213,6 +234,7 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
       closed = true;
       for (const stop of stops) stop();
       feed.close();
+      turns.close();
       this.attachments.close();
     },
   };
