@@ -1,6 +1,7 @@
 /** The features of the page; a new one is added only here. */
 import { account } from './account/index.ts';
 import { approvals } from './approvals/index.ts';
+import { conversation } from './conversation/index.ts';
 import { cron } from './cron/index.ts';
 import { displays } from './displays/index.ts';
 import type { Feature } from './feature.ts';
@@ -26,6 +27,7 @@ import { web } from './web/index.ts';
 import { workspace } from './workspace/index.ts';
 
 export const features: readonly Feature[] = [
+  conversation,
   subagents,
   approvals,
   questions,

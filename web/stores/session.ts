@@ -216,6 +216,8 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
       if (!shown) return view.value.rows;
       return windowRows({ items: [...shown.items], pending: view.value.main.pending }, foldingOf(MAIN_AGENT));
     }),
+    /** The open tool of the conversation. */
+    tool: shallowRef<'outline' | 'find'>(),
     /** The image that the viewer displays. */
     image: shallowRef<{ url: string; name: string }>(),
     /** Rows of another agent, followed in detail until `close()`. */

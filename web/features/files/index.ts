@@ -1,6 +1,7 @@
 import type { Feature } from '../feature.ts';
 import EditBody from './EditBody.vue';
+import HitsBody from './HitsBody.vue';
 import { fileViews } from './views.ts';
 import WriteBody from './WriteBody.vue';
 
-export const files: Feature = { ...fileViews, bodies: { edit: EditBody, write: WriteBody } };
+export const files: Feature = { ...fileViews, bodies: { edit: EditBody, write: WriteBody, hits: HitsBody } };
