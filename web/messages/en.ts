@@ -1,6 +1,28 @@
 /** The English texts of the page, by key. A text with parameters is a function of them; it returns plain text. */
+import { account } from './en/account.ts';
 import { common } from './en/common.ts';
 import { errors } from './en/errors.ts';
+import { files } from './en/files.ts';
+import { mcp } from './en/mcp.ts';
+import { plugins } from './en/plugins.ts';
+import { providers } from './en/providers.ts';
+import { remote } from './en/remote.ts';
+import { terminals } from './en/terminals.ts';
+import { titles } from './en/titles.ts';
+import { trust } from './en/trust.ts';
 import { ui } from './en/ui.ts';
 
-export const en = { ...common, ...errors, ...ui };
+export const en = {
+  ...account,
+  ...common,
+  ...errors,
+  ...files,
+  ...mcp,
+  ...plugins,
+  ...providers,
+  ...remote,
+  ...terminals,
+  ...titles,
+  ...trust,
+  ...ui,
+};
