@@ -1,6 +1,8 @@
 /** The English texts of the page, by key. A text with parameters is a function of them; it returns plain text. */
 import { account } from './en/account.ts';
 import { common } from './en/common.ts';
+import { conversation } from './en/conversation.ts';
+import { drafts } from './en/drafts.ts';
 import { errors } from './en/errors.ts';
 import { files } from './en/files.ts';
 import { mcp } from './en/mcp.ts';
@@ -9,12 +11,15 @@ import { providers } from './en/providers.ts';
 import { remote } from './en/remote.ts';
 import { terminals } from './en/terminals.ts';
 import { titles } from './en/titles.ts';
+import { token } from './en/token.ts';
 import { trust } from './en/trust.ts';
 import { ui } from './en/ui.ts';
 
 export const en = {
   ...account,
   ...common,
+  ...conversation,
+  ...drafts,
   ...errors,
   ...files,
   ...mcp,
@@ -23,6 +28,7 @@ export const en = {
   ...remote,
   ...terminals,
   ...titles,
+  ...token,
   ...trust,
   ...ui,
 };
