@@ -235,9 +235,9 @@ export default {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(\\.output|\\.nitro|web/dist|node_modules)/' },
+    exclude: { path: '^(\\.output|\\.nitro|web/dist|clients/typescript/dist|node_modules)/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['@service-code/source', 'import', 'node', 'default', 'types'] },
   },
 };

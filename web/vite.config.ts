@@ -1,6 +1,6 @@
 import vue from '@vitejs/plugin-vue';
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vite';
+import { defaultClientConditions, defineConfig } from 'vite';
 
 /** Address of the running server for `npx vite web`. */
 const server = process.env['SERVICE_CODE_URL'] ?? 'http://127.0.0.1:58627';
@@ -9,6 +9,8 @@ export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   // Relative, because the server makes them absolute to the path at which it serves the page.
   base: './',
+  // The client is bundled from its sources, which need no build.
+  resolve: { conditions: ['@service-code/source', ...defaultClientConditions] },
   plugins: [vue()],
   build: {
     outDir: 'dist',

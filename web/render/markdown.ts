@@ -1,7 +1,7 @@
 /** Converts model text to safe HTML: Markdown without raw HTML, highlighted code, nothing loaded from other origins. */
 import DOMPurify from 'dompurify';
 import MarkdownIt, { type Token } from 'markdown-it';
-import { visibleText } from '#server/text/visible-text.ts';
+import { visibleText } from '@service-code/client/text';
 import { highlightOrEscape } from './highlight.ts';
 import { linkTarget, namesTarget } from './link-target.ts';
 import { isRightToLeft, reviewHtml } from './review-html.ts';

@@ -1,6 +1,5 @@
 /** An agent's transcript as rows to draw, oldest first. Unchanged items keep their row objects. */
-import { itemId } from '#server/transcript/reducer/state.ts';
-import type { Frame, Item, Step, TranscriptState } from '@service-code/client';
+import { type Frame, type Item, itemId, type Step, type TranscriptState } from '@service-code/client';
 
 export type Turn = Extract<Item, { kind: 'turn' }>;
 export type Marker = Extract<Item, { kind: 'marker' }>;
