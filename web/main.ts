@@ -1,8 +1,9 @@
 import { createApp } from 'vue';
-import App from './components/App.vue';
+import App from './shell/App.vue';
 import { gatherFeatures } from './features/feature.ts';
 import { features } from './features/index.ts';
 import { createWorkbench, workbenchKey } from './stores/workbench.ts';
+import './styles/tokens.css';
 import './styles/base.css';
 import './styles/code.css';
 

@@ -1,6 +1,7 @@
 import vue from '@vitejs/plugin-vue';
 import { fileURLToPath } from 'node:url';
 import { defaultClientConditions, defineConfig } from 'vite';
+import { iconSprite } from './ui/sprite.ts';
 
 /** Address of the running server for `npx vite web`. */
 const server = process.env['SERVICE_CODE_URL'] ?? 'http://127.0.0.1:58627';
@@ -11,7 +12,7 @@ export default defineConfig({
   base: './',
   // The client is bundled from its sources, which need no build.
   resolve: { conditions: ['@service-code/source', ...defaultClientConditions] },
-  plugins: [vue()],
+  plugins: [vue(), iconSprite()],
   build: {
     outDir: 'dist',
     emptyOutDir: true,
