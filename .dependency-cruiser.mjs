@@ -214,7 +214,7 @@ export default {
       name: 'client-runs-anywhere',
       severity: 'error',
       from: { path: '^clients/typescript/src/' },
-      to: { dependencyTypesNot: ['local', 'type-only'], pathNot: '(^|/)node_modules/ulid/|^(clients|server)/' },
+      to: { dependencyTypes: ['core'] },
     },
     {
       name: 'reducer-runs-anywhere',
@@ -243,6 +243,9 @@ export default {
     exclude: { path: '^(\\.output|\\.nitro|web/dist|clients/typescript/dist|node_modules)/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['@service-code/source', 'import', 'node', 'default', 'types'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['@service-code/source', 'import', 'node', 'default', 'types'],
+    },
   },
 };

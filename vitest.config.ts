@@ -27,7 +27,12 @@ export default defineConfig({
     projects: [
       // Files of a worker share their modules, whose loading took longer than the tests: each puts back what it
       // changes.
-      { resolve, ssr, plugins, test: { ...shared, name: 'unit', include: ['tests/unit/**/*.test.ts'], isolate: false } },
+      {
+        resolve,
+        ssr,
+        plugins,
+        test: { ...shared, name: 'unit', include: ['tests/unit/**/*.test.ts'], isolate: false },
+      },
       { resolve, ssr, plugins, test: { ...shared, name: 'api', include: ['tests/api/**/*.test.ts'], isolate: false } },
       {
         resolve,
