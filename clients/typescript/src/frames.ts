@@ -8,8 +8,7 @@ export type RequestType = {
   [K in keyof Schemas]: `${K & string}_ack` extends keyof Schemas ? K : never;
 }[keyof Schemas];
 
-type Sent<T extends RequestType> = Schemas[T] extends { payload?: infer Payload } ? NonNullable<Payload> : never;
-export type RequestPayload<T extends RequestType> = Sent<T>;
+export type RequestPayload<T extends RequestType> = Schemas[T] extends { payload?: infer P } ? NonNullable<P> : never;
 
 /** Payload of a successful ack. */
 export type AckPayload<T extends RequestType> = Extract<Schemas[`${T}_ack`], { code: 0 }>['payload'];
@@ -40,18 +39,21 @@ type EachEvent<P extends Payload> = P extends Payload ? EventOf<P> : never;
 /** Every event of this server. Clients ignore unknown types, so a `switch` needs no default case. */
 export type EventFrame = EachEvent<Exclude<Payload, { type: TranscriptFrameType }>>;
 
-/** Frames that the server sends on its own, by type. */
-export interface ServerFrames {
-  server_hello: Schemas['server_hello'];
+/** The literal type of a frame with a form of its own; those of the client have no timestamp. */
+type OwnType<Frame> = Frame extends { type: infer T extends string; timestamp: string }
+  ? string extends T
+    ? never
+    : T
+  : never;
+
+/** Frames that the server sends on its own, by type. The event `error` has the type of the system frame, which is not needed. */
+export type ServerFrames = {
+  [K in keyof Schemas as Exclude<OwnType<Schemas[K]>, 'error'>]: Schemas[K];
+} & {
   pong: { type: 'pong'; timestamp: string; payload: { nonce: string } };
-  resync_required: Schemas['resync_required'];
-  'event.fs.changed': Schemas['event_fs_changed'];
-  terminal_output: Schemas['terminal_output'];
-  terminal_exit: Schemas['terminal_exit'];
-  terminal_resized: Schemas['terminal_resized'];
   'transcript.reset': EventOf<TranscriptReset>;
   'transcript.ops': EventOf<TranscriptBatch>;
-}
+};
 
 /** Types of the frames that `Socket.on` delivers. */
 export type FrameType = keyof ServerFrames;

@@ -1,6 +1,6 @@
 /** The file that the panel displays; any part of the page may set it. */
 import { shallowRef } from 'vue';
-import { useOpenPanel } from '../../stores/open-panel.ts';
+import { useOpenPanel } from './open-panel.ts';
 
 export const FILES_PANEL = 'files';
 
@@ -8,6 +8,8 @@ export interface ShownFile {
   sessionId: string;
   path: string;
   mode: 'text' | 'diff';
+  /** The line to display, from 1. */
+  line?: number;
 }
 
 export const shownFile = shallowRef<ShownFile>();
