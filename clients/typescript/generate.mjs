@@ -1,5 +1,6 @@
 // Writes `src/generated/`: the types of the REST API and of the WebSocket frames, from the documents that the server
-// sends (`/openapi.json`, `/asyncapi.json`), whose reviewed copies are in `tests/api/golden/`.
+// sends (`/openapi.json`, `/asyncapi.json`), whose reviewed copies are in `tests/api/golden/`. With `--check` it compares
+// instead, and fails when they differ.
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import openapiTS, { astToString } from 'openapi-typescript';
@@ -42,14 +43,12 @@ async function typesOf(name, document) {
   return `// Generated from /${name}.json by \`npm run client:types\`.\n\n${astToString(ast)}`;
 }
 
-/** The texts of the generated files by their paths. */
-export async function generate() {
-  return {
-    [at('src/generated/openapi.ts')]: await typesOf('openapi', await golden('openapi')),
-    [at('src/generated/asyncapi.ts')]: await typesOf('asyncapi', asOpenApi(await golden('asyncapi'))),
-  };
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const [path, text] of Object.entries(await generate())) await writeFile(path, text);
+const generated = {
+  'src/generated/openapi.ts': await typesOf('openapi', await golden('openapi')),
+  'src/generated/asyncapi.ts': await typesOf('asyncapi', asOpenApi(await golden('asyncapi'))),
+};
+for (const [path, text] of Object.entries(generated)) {
+  if (!process.argv.includes('--check')) await writeFile(at(path), text);
+  else if ((await readFile(at(path), 'utf8')) !== text)
+    throw new Error(`${path} differs: run \`npm run client:types\``);
 }
