@@ -59,7 +59,7 @@ const REDUCER = '^server/transcript/(reducer|client)/';
 /** Escaping of texts that a user consents to, and how search compares texts; the server and the page share them. */
 const SHARED_TEXT = '^server/text/(visible-text|normalized-text|word-runs)\\.ts$';
 
-/** What `@service-code/client` exports. */
+/** The modules that `@service-code/client` exports. */
 const CLIENT = '^clients/typescript/src/(index|text)\\.ts$';
 
 /** The folders in each of them import each other in no circle, types included. */

@@ -9,7 +9,7 @@ export type Operation = {
   [P in Path]: { [M in Method]: paths[P][M] extends undefined ? never : `${Uppercase<M>} ${P}` }[Method];
 }[Path];
 
-/** What the document declares for an operation. */
+/** The declaration of an operation in the document. */
 type Declared<K extends Operation> = K extends `${infer M} ${infer P extends Path}`
   ? paths[P][Lowercase<M> & Method]
   : never;
