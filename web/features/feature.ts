@@ -9,7 +9,8 @@ import type { SessionView } from '../state/session-view.ts';
 import type { Marker } from '../state/timeline.ts';
 import type { OpenSession } from '../stores/session.ts';
 import type { Workbench } from '../stores/workbench.ts';
-import type { MessageKey } from '../messages/messages.ts';
+import type { PlainKey } from '../messages/messages.ts';
+import type { Pane } from '../shell/pane.ts';
 import type { Insertion, TypedPart } from '../state/typed-part.ts';
 
 export interface Feature extends ToolViews {
@@ -42,28 +43,51 @@ export interface Feature extends ToolViews {
   overlay?: Component;
   /** Drawn among the buttons in the header of a session; prop `session`. */
   action?: Component;
+  /** Drawn above the list of sessions, such as the sessions that wait. */
+  sidebarTop?: Component;
   /** Palette, slash menu, keys and menus are drawn from the commands of all features. */
   commands?: readonly Command[];
+  /** Parts of the settings screen. */
+  settings?: readonly Setting[];
 }
 
 /** The place in which a command runs. */
 export interface CommandContext {
   workbench: Workbench;
+  /** The focused pane; undefined while no session is open. */
+  pane: Pane | undefined;
   /** The session of the focused pane. */
   session: OpenSession | undefined;
 }
 
+/** Parts of the page, as marked by `data-region`. */
+export type Region = 'sidebar' | 'conversation' | 'prompt' | 'panel' | 'drawer';
+
 export interface Command {
   /** Unique, such as `review.open`. */
   id: string;
-  title: MessageKey;
+  title: PlainKey | (() => string);
   /** Name of an icon. */
   icon?: string;
   /** Such as `Mod+Shift+D`: `Mod` is Command on a Mac, else Control; the last part is compared with `event.code`. */
   keys?: string;
+  /** The region in which its keys apply while it has the focus; default: everywhere. */
+  scope?: Region;
+  /** Whether it is listed in the menu of a session. */
+  inSessionMenu?: boolean;
   /** Default: always. */
   when?(context: CommandContext): boolean;
   run(context: CommandContext): void | Promise<void>;
+}
+
+export interface Setting {
+  /** Unique, such as `notifications`. */
+  id: string;
+  /** Heading under which it is listed. */
+  group: PlainKey;
+  title: PlainKey;
+  /** Loaded when the settings are opened. */
+  component: Component;
 }
 
 export interface Panel {
@@ -72,9 +96,13 @@ export interface Panel {
   label: string;
   /** Name of an icon. */
   icon?: string;
+  /** What it displays: a state of the pane's session, or one of the whole server. Default: `session`. */
+  scope?: 'session' | 'app';
+  /** The drawer is below the conversation, the side to its right. Default: `side`. */
+  place?: 'side' | 'drawer';
   /**
-   * Mounted when its tab is first opened, unmounted when the session is left; props `session` and `shown`, whether the
-   * tab is visible.
+   * Mounted when its tab is first opened, unmounted when the session is left (with the scope `app`: when the pane is
+   * closed); props `session` and `shown`, whether the tab is visible.
    */
   component: Component;
 }
@@ -169,7 +197,9 @@ export function gatherFeatures(list: readonly Feature[]) {
     mainViews: list.flatMap((feature) => feature.mainViews ?? []),
     overlays: list.flatMap((feature) => feature.overlay ?? []),
     actions: list.flatMap((feature) => feature.action ?? []),
+    sidebarTops: list.flatMap((feature) => feature.sidebarTop ?? []),
     commands: list.flatMap((feature) => feature.commands ?? []),
+    settings: list.flatMap((feature) => feature.settings ?? []),
     pending: (view: SessionView): Pending[] => list.flatMap((feature) => feature.pending?.(view) ?? []),
   };
 }

@@ -5,6 +5,9 @@ type Catalogue = typeof en;
 export type MessageKey = keyof Catalogue;
 type Parameters<K extends MessageKey> = Catalogue[K] extends (params: infer P) => string ? [params: P] : [];
 
+/** A key whose text has no parameters. */
+export type PlainKey = { [K in MessageKey]: Catalogue[K] extends string ? K : never }[MessageKey];
+
 /** A text to draw: its key, and the parameters that its text takes. */
 export type Message = {
   [K in MessageKey]: Parameters<K> extends [infer P] ? { key: K; params: P } : { key: K; params?: undefined };

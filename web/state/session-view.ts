@@ -9,7 +9,8 @@ import {
   type TranscriptPrompt,
   type TranscriptState,
 } from '@service-code/client';
-import type { Row, Turn } from './timeline.ts';
+import { message, type Message } from '../messages/messages.ts';
+import type { Row, Turn } from './rows.ts';
 
 /** Replaced after each change; the transcripts in it are the same objects, mutated in place. */
 export interface SessionView {
@@ -49,11 +50,12 @@ export const queueOf = ({ prompts }: Pick<TranscriptState, 'prompts'>): Transcri
   [...prompts.values()].filter(({ status }) => status === 'queued');
 
 /** The reason and the duration of the running step's wait for a retry. */
-export function retryText({ items }: Pick<TranscriptState, 'items'>): string | undefined {
+export function retryText({ items }: Pick<TranscriptState, 'items'>): Message | undefined {
   const retry = runningTurn({ items })?.steps.at(-1)?.retry;
   if (!retry) return undefined;
   const wait = Math.max(1, Math.round(retry.delayMs / 1000));
-  return `${retry.errorMessage}\nTrying again in ${wait} s (attempt ${retry.nextAttempt} of ${retry.maxAttempts}).`;
+  const { errorMessage: reason, nextAttempt: next, maxAttempts: most } = retry;
+  return message('conversation.retry', { reason, wait, next, most });
 }
 
 export interface AgentStatus {

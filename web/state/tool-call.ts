@@ -1,6 +1,6 @@
 /** A call for drawing, read from its frame. */
 import type { Display, ToolOutput } from '@service-code/client';
-import type { ToolFrame } from './timeline.ts';
+import type { ToolFrame } from './rows.ts';
 
 export interface ToolCall {
   id: string;

@@ -2,7 +2,7 @@
 import { watch, type Ref } from 'vue';
 import type { TranscriptState } from '@service-code/client';
 import type { TurnTarget } from '../state/search-hits.ts';
-import type { Row } from '../state/timeline.ts';
+import type { Row } from '../state/rows.ts';
 import { findRow } from '../state/turn-rows.ts';
 
 export interface TurnSeeker {

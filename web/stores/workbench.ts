@@ -9,6 +9,7 @@ import {
   type AuthSummary,
   type Config,
   type Connection,
+  type Meta,
   type Model,
 } from '@service-code/client';
 import type { FeatureSet } from '../features/feature.ts';
@@ -19,9 +20,13 @@ import { createSessionLists } from './session-lists.ts';
 import { caller, changeElsewhere } from './caller.ts';
 import type { TurnTarget } from '../state/search-hits.ts';
 import type { SearchOptions } from '../state/search-query.ts';
-import { pageAddress, sessionHashAddress } from '../state/page-address.ts';
-import { createTokenStore } from './token-store.ts';
-import { takeToken } from './token.ts';
+import { sessionHashAddress } from '../state/page-address.ts';
+import { createDraftDatabase } from './draft-database.ts';
+import { createDrafts } from './drafts.ts';
+import { pageRoot, scopedName } from './page-root.ts';
+import { answerTokenRequests } from './token-share.ts';
+import type { TokenStore } from './token-store.ts';
+import { openTokenChannel, takeToken } from './token.ts';
 
 const RELAY_PING_MS = 30_000;
 /** Capacity of the LRU list of followed sessions, which are displayed again without loading. */
@@ -40,12 +45,8 @@ const sessionInAddress = () => /^#\/s\/(.+)$/.exec(location.hash)?.[1];
 const viewInAddress = () => /^#\/([a-z-]+)$/.exec(location.hash)?.[1];
 
 /** Opens the connection of the page; never closed. */
-export function createWorkbench(features: FeatureSet) {
-  const declaredBase = document.querySelector<HTMLMetaElement>('meta[name="service-base"]')?.content;
-  const { base, viaRelay } = pageAddress(location.href, declaredBase);
-  const tokens = createTokenStore(base, { tab: sessionStorage, device: localStorage });
-  const given = takeToken();
-  if (given !== undefined) tokens.saveUntested(given);
+export function createWorkbench(features: FeatureSet, tokens: TokenStore) {
+  const { base, viaRelay } = pageRoot();
   let token = tokens.read();
   const sessionAddress = sessionHashAddress(location.href, base);
   if (sessionAddress !== undefined) history.replaceState(null, '', sessionAddress);
@@ -65,6 +66,7 @@ export function createWorkbench(features: FeatureSet) {
   const problem = shallowRef<string>();
   /** The last change of settings or a workspace by another client. */
   const elsewhere = shallowRef<string>();
+  const meta = shallowRef<Meta>();
   const models = shallowRef<Model[]>([]);
   const config = shallowRef<Config>();
   const auth = shallowRef<AuthSummary>();
@@ -92,15 +94,20 @@ export function createWorkbench(features: FeatureSet) {
     ]);
   }
 
+  async function readMeta() {
+    meta.value = await rest.meta();
+  }
+
   const lists = createSessionLists(client, report);
   const batch = createBatch({ rest, lists, report });
-  // The path separates two servers of one origin.
-  const pins = createPins(localStorage, `service-code.pins${base}`);
-  window.addEventListener('storage', pins.changed);
+  const pins = createPins(localStorage, scopedName('pins'));
+  for (const { changed } of [pins, tokens]) window.addEventListener('storage', changed);
+  const drafts = createDrafts(client, createDraftDatabase(scopedName('drafts')));
+  answerTokenRequests(openTokenChannel(), () => (socket.connection.kind === 'open' ? { token } : undefined));
 
   async function refresh() {
     try {
-      await Promise.all([lists.read(), readModels()]);
+      await Promise.all([lists.read(), readModels(), readMeta()]);
       unauthorized.value = false;
       void lists.include(pins.ids.value);
     } catch (error) {
@@ -172,6 +179,9 @@ export function createWorkbench(features: FeatureSet) {
     list: lists.list,
     workspaces: lists.workspaces,
     pins,
+    drafts,
+    /** Facts of the server that are constant while it runs. */
+    meta,
     models,
     config,
     auth,
@@ -193,7 +203,7 @@ export function createWorkbench(features: FeatureSet) {
     /** Returns the followed session; a recently used one is reused without loading. */
     open(id: string): OpenSession {
       const known = open.find((session) => session.id === id && !session.failure.value);
-      const session = known ?? openSession({ client, features, report }, id);
+      const session = known ?? openSession({ client, features, drafts, report }, id);
       const all = [session, ...open.filter((other) => other !== session)];
       open = all.slice(0, KEPT_SESSIONS);
       for (const gone of all.slice(KEPT_SESSIONS)) gone.close();

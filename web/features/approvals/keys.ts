@@ -1,6 +1,6 @@
 /** Answers an approval by keyboard. */
 import { onBeforeUnmount, onMounted } from 'vue';
-import { isPress, isTextField } from '../../components/press.ts';
+import { isPress, isTextField } from '../../keys/press.ts';
 
 const isMac = () => navigator.platform.startsWith('Mac');
 

@@ -3,8 +3,8 @@ import type { ToolViews } from '../../render/tool-view.ts';
 
 export const displayViews: ToolViews = {
   displays: {
-    search: ({ query }) => ({ verb: 'Search', subject: query }),
-    url_fetch: ({ url }) => ({ verb: 'Fetch', subject: url }),
+    search: ({ query }) => ({ verb: 'Search', subject: query, effect: 'reads' }),
+    url_fetch: ({ url }) => ({ verb: 'Fetch', subject: url, effect: 'reads' }),
     agent_call: ({ agent_name, prompt }) => ({
       verb: 'Agent',
       subject: agent_name,

@@ -6,23 +6,26 @@ export type WriteBody = { kind: 'write'; path: string; content: string };
 
 function edit(path: string, before: string, after: string): ToolSummary {
   const body: EditBody = { kind: 'edit', before, after };
-  return { verb: 'Edit', subject: path, path, body, opens: 'always', output: 'on failure' };
+  const change = { before, after };
+  return { verb: 'Edit', subject: path, path, body, opens: 'always', output: 'on failure', effect: 'changes', change };
 }
 
 function write(path: string, content: string): ToolSummary {
   const body: WriteBody = { kind: 'write', path, content };
-  return { verb: 'Write', subject: path, path, body, output: 'on failure' };
+  const change = { before: '', after: content };
+  return { verb: 'Write', subject: path, path, body, output: 'on failure', effect: 'changes', change };
 }
 
 const find = (verb: string, what: string, path: string): ToolSummary => ({
   verb,
   subject: [what, path].filter(Boolean).join(' in '),
+  effect: 'reads',
 });
 const pattern = (verb: string) => (args: Args) => find(verb, textOf(args, 'pattern'), textOf(args, 'path'));
 
 export const fileViews: ToolViews = {
   tools: {
-    Read: (args) => ({ verb: 'Read', subject: textOf(args, 'path') }),
+    Read: (args) => ({ verb: 'Read', subject: textOf(args, 'path'), effect: 'reads' }),
     ReadMediaFile: (args) => ({
       verb: 'View',
       subject: textOf(args, 'path'),
@@ -43,7 +46,7 @@ export const fileViews: ToolViews = {
         case 'write':
           return write(path, content);
         case 'read':
-          return { verb: 'Read', subject: path };
+          return { verb: 'Read', subject: path, effect: 'reads' };
         case 'grep':
           return find('Search', detail, path);
         case 'glob':

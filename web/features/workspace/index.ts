@@ -1,7 +1,7 @@
 import { defineAsyncComponent } from 'vue';
 import type { Feature } from '../feature.ts';
 import FileFinder from './FileFinder.vue';
-import { FILES_PANEL } from './shown-file.ts';
+import { FILES_PANEL } from '../../stores/shown-file.ts';
 
 /** Loaded when its tab is first opened: most pages do not need it. */
 const FilesPanel = defineAsyncComponent(() => import('./FilesPanel.vue'));

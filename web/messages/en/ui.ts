@@ -1,0 +1,4 @@
+export const ui = {
+  'ui.notification': 'Notification',
+  'ui.notifications': 'Notifications, {hotkey}',
+} as const;
