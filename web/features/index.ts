@@ -2,6 +2,7 @@
 import { page } from '../shell/page-commands.ts';
 import { account } from './account/index.ts';
 import { approvals } from './approvals/index.ts';
+import { conversation } from './conversation/index.ts';
 import { cron } from './cron/index.ts';
 import { displays } from './displays/index.ts';
 import type { Feature } from './feature.ts';
@@ -29,6 +30,7 @@ import { workspace } from './workspace/index.ts';
 
 export const features: readonly Feature[] = [
   page,
+  conversation,
   subagents,
   approvals,
   questions,
