@@ -1,4 +1,5 @@
 /** The features of the page; a new one is added only here. */
+import { page } from '../shell/page-commands.ts';
 import { account } from './account/index.ts';
 import { approvals } from './approvals/index.ts';
 import { cron } from './cron/index.ts';
@@ -26,6 +27,7 @@ import { web } from './web/index.ts';
 import { workspace } from './workspace/index.ts';
 
 export const features: readonly Feature[] = [
+  page,
   subagents,
   approvals,
   questions,

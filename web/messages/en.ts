@@ -5,10 +5,13 @@ import { conversation } from './en/conversation.ts';
 import { drafts } from './en/drafts.ts';
 import { errors } from './en/errors.ts';
 import { files } from './en/files.ts';
+import { list } from './en/list.ts';
 import { mcp } from './en/mcp.ts';
+import { palette } from './en/palette.ts';
 import { plugins } from './en/plugins.ts';
 import { providers } from './en/providers.ts';
 import { remote } from './en/remote.ts';
+import { shell } from './en/shell.ts';
 import { terminals } from './en/terminals.ts';
 import { titles } from './en/titles.ts';
 import { token } from './en/token.ts';
@@ -22,10 +25,13 @@ export const en = {
   ...drafts,
   ...errors,
   ...files,
+  ...list,
   ...mcp,
+  ...palette,
   ...plugins,
   ...providers,
   ...remote,
+  ...shell,
   ...terminals,
   ...titles,
   ...token,
