@@ -8,13 +8,10 @@ const components = readdirSync(web, { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.vue') && !/^(ui|stories|dist)\//.test(path))
   .map((path) => ({ path, text: readFileSync(new URL(path, web), 'utf8') }));
 
-const containing = (pattern: RegExp) =>
-  components
-    .filter(({ text }) => pattern.test(text))
-    .map(({ path }) => path)
-    .toSorted();
+const pathsOf = (matches: (text: string) => boolean, except: readonly string[]) =>
+  components.filter(({ path, text }) => !except.includes(path) && matches(text)).map(({ path }) => path);
 
-/** Components that are not converted to the parts of `ui/` yet: the list only gets shorter. */
+/** Components that are not converted to the parts of `ui/` yet: the lists only get shorter. */
 const WITH_NATIVE_LAYERS: readonly string[] = [
   'composer/ContextMeter.vue',
   'composer/SessionPickers.vue',
@@ -44,8 +41,6 @@ const WITH_NATIVE_CONTROLS: readonly string[] = [
   'features/questions/QuestionItem.vue',
   'features/swarm/SwarmBody.vue',
   'features/tasks/TaskRow.vue',
-  'features/workspace/FileViewer.vue',
-  'features/workspace/FilesPanel.vue',
   'palette/PagePalette.vue',
   'shell/AgentDialog.vue',
   'shell/BatchFailures.vue',
@@ -68,8 +63,6 @@ const WITH_STYLED_CONTROLS: readonly string[] = [
   'features/approvals/FeedbackForm.vue',
   'features/goals/GoalForm.vue',
   'features/plan-mode/PlanReviewCard.vue',
-  'features/plugins/InstallForm.vue',
-  'features/providers/RegistryForm.vue',
   'features/questions/QuestionItem.vue',
   'palette/PagePalette.vue',
   'shell/AgentDialog.vue',
@@ -82,20 +75,17 @@ const WITH_STYLED_CONTROLS: readonly string[] = [
 ];
 
 it('no native dialog, select or popover is outside of ui/', () => {
-  expect(containing(/<(dialog|select)\b|\spopover(=|>|\s)/)).toEqual(WITH_NATIVE_LAYERS);
+  const layer = /<(dialog|select)\b|\spopover(=|>|\s)/;
+  expect(pathsOf((text) => layer.test(text), WITH_NATIVE_LAYERS)).toEqual([]);
 });
 
 it('no native button or field is outside of ui/', () => {
-  expect(containing(/<(button|textarea|input(?![^>]*type="(?:radio|checkbox|file)"))\b/)).toEqual(WITH_NATIVE_CONTROLS);
+  const control = /<(button|textarea|input(?![^>]*type="(?:radio|checkbox|file)"))\b/;
+  expect(pathsOf((text) => control.test(text), WITH_NATIVE_CONTROLS)).toEqual([]);
 });
 
 it('no style outside of ui/ is one of a control', () => {
   const selector = /(?:^|[\s,>])(?:button|input|select|textarea|dialog|\.ui-[\w-]+)(?=[\s,:.[{>])[^;{}]*\{/m;
-  const stylesOf = (text: string) => text.slice(text.indexOf('<style'));
-  expect(
-    components
-      .filter(({ text }) => text.includes('<style') && selector.test(stylesOf(text)))
-      .map(({ path }) => path)
-      .toSorted(),
-  ).toEqual(WITH_STYLED_CONTROLS);
+  const isStyling = (text: string) => text.includes('<style') && selector.test(text.slice(text.indexOf('<style')));
+  expect(pathsOf(isStyling, WITH_STYLED_CONTROLS)).toEqual([]);
 });
