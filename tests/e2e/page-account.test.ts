@@ -139,7 +139,7 @@ it('generates a title after the first turn and on a click, each where the user h
   const { data } = await server.api('POST', '/sessions', { metadata: { cwd: home.home } });
   const id = (data as { id: string }).id;
   await page.goto(`${server.url}/#/s/${id}`);
-  await page.getByRole('button', { name: 'Fork' }).waitFor(visible);
+  await page.getByRole('button', { name: 'Session menu' }).waitFor(visible);
   expect(await page.getByRole('button', { name: 'Generate title' }).count()).toBe(0);
   await page.goto(`${server.url}/#/account`);
   await allowed.click();

@@ -96,9 +96,11 @@ it('follows changes on the disk', async () => {
 
 it('finds a file by parts of its path', async () => {
   await page.keyboard.press('Control+p');
-  const input = page.getByRole('combobox', { name: 'File name' });
-  await input.fill('dp/oth');
-  const found = page.getByRole('listbox', { name: 'Found files' }).getByRole('option');
+  const input = page.getByRole('dialog', { name: 'Search' }).getByRole('combobox');
+  await input.waitFor(visible);
+  expect(await input.inputValue()).toBe('/');
+  await input.fill('/dp/oth');
+  const found = page.getByRole('listbox', { name: 'Hits' }).getByRole('option');
   await expect.poll(() => found.allTextContents()).toEqual(['src/deep/other.py']);
   await page.keyboard.press('Enter');
   await input.waitFor({ state: 'detached' });

@@ -27,7 +27,8 @@ const isReachable = (element: HTMLElement) =>
 
 /** The field of a prompt, the conversation itself, elsewhere the first element that Tab reaches. */
 function entryOf(region: HTMLElement): HTMLElement | undefined {
-  const before = last.get(region);
+  // In the region of the prompt, it is always the text that is meant.
+  const before = region.dataset['region'] === 'prompt' ? undefined : last.get(region);
   if (before && region.contains(before) && isReachable(before)) return before;
   const all = [...region.querySelectorAll<HTMLElement>(FOCUSABLE)].filter(isReachable);
   return all.find((element) => element.matches('textarea, [role=log], .row')) ?? all[0];

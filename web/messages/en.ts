@@ -11,7 +11,9 @@ import { palette } from './en/palette.ts';
 import { plugins } from './en/plugins.ts';
 import { providers } from './en/providers.ts';
 import { remote } from './en/remote.ts';
+import { review } from './en/review.ts';
 import { shell } from './en/shell.ts';
+import { start } from './en/start.ts';
 import { terminals } from './en/terminals.ts';
 import { titles } from './en/titles.ts';
 import { token } from './en/token.ts';
@@ -31,7 +33,9 @@ export const en = {
   ...plugins,
   ...providers,
   ...remote,
+  ...review,
   ...shell,
+  ...start,
   ...terminals,
   ...titles,
   ...token,

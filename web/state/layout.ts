@@ -21,10 +21,10 @@ export interface Layout {
 
 export const SIDEBAR = { min: 240, max: 400, initial: 272 };
 export const PANE_MIN = 320;
-export const PANEL_MIN = 280;
+export const PANEL_MIN = 260;
 export const DRAWER_MIN = 120;
 /** The conversation keeps at least these. */
-export const CONVERSATION_MIN = { width: 360, height: 200 };
+export const CONVERSATION_MIN = { width: 320, height: 200 };
 /** In a pane narrower than this, the panel covers the conversation. */
 export const NARROW_PANE = CONVERSATION_MIN.width + PANEL_MIN;
 

@@ -11,9 +11,8 @@ export type SingleRegion = 'conversation' | 'panel' | 'drawer';
 
 export type LayoutStore = ReturnType<typeof createLayout>;
 
-/** `base` separates the servers of one origin. Never disposed. */
-export function createLayout(base: string) {
-  const key = `service-code.layout${base}`;
+/** `key` names the layout in the browser's storage. Never disposed. */
+export function createLayout(key: string) {
   const layout = reactive(parseLayout(sessionStorage.getItem(key) ?? localStorage.getItem(key)));
   watch(layout, () => {
     const text = JSON.stringify(layout);

@@ -22,6 +22,8 @@ import { createPins } from './pins.ts';
 import { createSessionLists } from './session-lists.ts';
 import { caller, changeElsewhere } from './caller.ts';
 import type { TurnTarget } from '../state/search-hits.ts';
+import type { PaletteRequest } from '../state/palette-mode.ts';
+import { panelCommands } from './panel-commands.ts';
 import { sessionHashAddress } from '../state/page-address.ts';
 import { createDraftDatabase } from './draft-database.ts';
 import { createDrafts } from './drafts.ts';
@@ -29,8 +31,6 @@ import { pageRoot, scopedName } from './page-root.ts';
 import { answerTokenRequests } from './token-share.ts';
 import type { TokenStore } from './token-store.ts';
 import { openTokenChannel, takeToken } from './token.ts';
-import type { PaletteRequest } from '../state/palette-mode.ts';
-import { panelCommands } from './panel-commands.ts';
 
 const RELAY_PING_MS = 30_000;
 /** Capacity of the LRU list of followed sessions, which are displayed again without loading. */
@@ -76,7 +76,7 @@ export function createWorkbench(features: FeatureSet, tokens: TokenStore) {
     if (given !== undefined) void useToken(given);
     return given !== undefined;
   });
-  const layout = createLayout(base);
+  const layout = createLayout(scopedName('layout'));
   const panes = createPanes({ navigation, layout, panels: features.panels });
   const { selected } = panes;
   /** The message to display in the selected session, until it is displayed. */
