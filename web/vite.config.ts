@@ -1,6 +1,6 @@
 import vue from '@vitejs/plugin-vue';
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vite';
+import { defaultClientConditions, defineConfig } from 'vite';
 import { compressedAssets } from '../build/page-assets.ts';
 import { limitedSize } from '../build/page-size.ts';
 import { iconSprite } from './ui/sprite.ts';
@@ -12,6 +12,8 @@ export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   // Relative, because the server makes them absolute to the path at which it serves the page.
   base: './',
+  // The client is bundled from its sources, which need no build.
+  resolve: { conditions: ['@service-code/source', ...defaultClientConditions] },
   plugins: [
     vue(),
     iconSprite(),

@@ -1,6 +1,8 @@
 /** The features of the page; a new one is added only here. */
+import { page } from '../shell/page-commands.ts';
 import { account } from './account/index.ts';
 import { approvals } from './approvals/index.ts';
+import { conversation } from './conversation/index.ts';
 import { cron } from './cron/index.ts';
 import { displays } from './displays/index.ts';
 import type { Feature } from './feature.ts';
@@ -28,6 +30,8 @@ import { web } from './web/index.ts';
 import { workspace } from './workspace/index.ts';
 
 export const features: readonly Feature[] = [
+  page,
+  conversation,
   subagents,
   approvals,
   questions,

@@ -2,26 +2,9 @@ import { defineAsyncComponent } from 'vue';
 import { t } from '../../messages/messages.ts';
 import type { Feature } from '../feature.ts';
 
-const PANEL = 'plan-and-tasks';
+/** Loaded when its tab is first opened. */
+const PlanPanel = defineAsyncComponent(() => import('./PlanPanel.vue'));
 
 export const planAndTasks: Feature = {
-  panels: [
-    {
-      id: PANEL,
-      label: t('plans.title'),
-      icon: 'list-todo',
-      component: defineAsyncComponent(() => import('./PlanPanel.vue')),
-    },
-  ],
-  commands: [
-    {
-      id: 'plans.open',
-      title: 'plans.open',
-      icon: 'list-todo',
-      when: ({ pane }) => pane !== undefined,
-      run({ pane }) {
-        if (pane) pane.panel.value = PANEL;
-      },
-    },
-  ],
+  panels: [{ id: 'plan-and-tasks', label: t('plans.title'), icon: 'list-todo', component: PlanPanel }],
 };

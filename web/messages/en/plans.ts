@@ -1,6 +1,5 @@
 export const plans = {
   'plans.title': 'Plan and tasks',
-  'plans.open': 'Plan and tasks',
   'plans.empty': 'Nothing planned',
   'plans.empty-text': 'Plans, todo items, background tasks and the goal of this session are listed here.',
   'plans.goal': 'Goal',
