@@ -1,6 +1,6 @@
 /** The panel Review: edits of calls, the work tree, comments as one prompt. Build the page first. */
 import { execFileSync } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import type { AxeResults } from 'axe-core';
@@ -29,7 +29,7 @@ beforeAll(async () => {
     launchBrowser(),
     readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'),
   ]);
-  await writeFile(join(world.project, 'a.txt'), 'one\ntwo\nthree\n');
+  await writeFile(join(world.project, 'a.txt'), 'one\nthe second line\nthree\n');
   git('add', '.');
   git('commit', '-q', '-m', 'first');
   await writeFile(join(world.project, 'long.txt'), Array.from({ length: LINES }, (_, at) => `line ${at}\n`).join(''));
@@ -51,7 +51,9 @@ beforeEach(async () => {
     ],
   });
   world.model.enqueue({
-    calls: [{ name: 'Edit', args: { path: 'a.txt', old_string: 'two', new_string: 'two and a half' } }],
+    calls: [
+      { name: 'Edit', args: { path: 'a.txt', old_string: 'the second line', new_string: 'the second long line' } },
+    ],
   });
   world.model.enqueue({ text: 'Changed.' });
   await world.prompt(session, 'Change it');
@@ -65,6 +67,8 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await page.close();
+  // The next turn writes it again, and files that exist must be read first.
+  await rm(join(world.project, 'new.txt'));
   git('checkout', '-q', '--', 'a.txt');
   expect(opened.errors).toEqual([]);
 });
@@ -87,10 +91,11 @@ async function findings(): Promise<string[]> {
 it('displays the edits of the calls, in one column and in two', async () => {
   await line('new.txt', 'added: fresh').waitFor();
   await file('a.txt').click();
-  await line('a.txt', 'removed: two').waitFor();
-  expect(await lines('a.txt').locator('mark.word').allInnerTexts()).toEqual([' and a half']);
+  await line('a.txt', 'removed: the second line').waitFor();
+  const words = await lines('a.txt').locator('mark.word').allInnerTexts();
+  expect(words.map((word) => word.trim())).toEqual(['long']);
   await page.getByRole('button', { name: 'Side by side' }).click();
-  await line('a.txt', 'removed: two added: two and a half').waitFor();
+  await line('a.txt', 'removed: the second line added: the second long line').waitFor();
   expect(await findings()).toEqual([]);
   await page.getByRole('button', { name: 'Side by side' }).click();
   await page.getByRole('checkbox', { name: 'Viewed: a.txt' }).check();
@@ -100,13 +105,13 @@ it('displays the edits of the calls, in one column and in two', async () => {
 it('collects comments on lines of the work tree and sends them as one prompt, with the keyboard alone', async () => {
   await open('Work tree');
   await file('a.txt').click();
-  await line('a.txt', 'added: two and a half').waitFor();
+  await line('a.txt', 'added: the second long line').waitFor();
   await lines('a.txt').focus();
   await page.keyboard.press('n');
   await page.keyboard.press('Shift+ArrowDown');
   await page.keyboard.press('c');
   await page.getByRole('textbox', { name: 'Comment on a.txt:2' }).waitFor();
-  await page.keyboard.type('Why a half?');
+  await page.keyboard.type('Why longer?');
   await page.keyboard.press('Control+Enter');
   await file('new.txt').click();
   await lines('new.txt').focus();
@@ -122,7 +127,9 @@ it('collects comments on lines of the work tree and sends them as one prompt, wi
   await page.getByRole('button', { name: 'Send 2 comments' }).click();
   const request = await world.model.waitForRequest(before + 1);
   const sent = JSON.stringify(request.body);
-  expect(sent).toContain(JSON.stringify('a.txt:2\n```diff\n-two\n+two and a half\n```\nWhy a half?').slice(1, -1));
+  expect(sent).toContain(
+    JSON.stringify('a.txt:2\n```diff\n-the second line\n+the second long line\n```\nWhy longer?').slice(1, -1),
+  );
   expect(sent).toContain(JSON.stringify('new.txt:2\n```diff\n+lines\n```\nSay more.').slice(1, -1));
   await page.getByRole('region', { name: 'Comments' }).waitFor({ state: 'hidden' });
 });
