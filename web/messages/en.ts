@@ -8,6 +8,7 @@ import { files } from './en/files.ts';
 import { list } from './en/list.ts';
 import { mcp } from './en/mcp.ts';
 import { palette } from './en/palette.ts';
+import { plans } from './en/plans.ts';
 import { plugins } from './en/plugins.ts';
 import { providers } from './en/providers.ts';
 import { remote } from './en/remote.ts';
@@ -30,6 +31,7 @@ export const en = {
   ...list,
   ...mcp,
   ...palette,
+  ...plans,
   ...plugins,
   ...providers,
   ...remote,
