@@ -10,7 +10,7 @@ import type { Script } from '#support/model-server.ts';
 
 const built = useBuiltServer(
   async ({ project }) => {
-    await writeFile(join(project, 'notes.txt'), 'one\ntwo\nthree\n');
+    await writeFile(join(project, 'notes.txt'), 'one\ntwo of them\nthree\n');
     await writeFile(join(project, 'dot.png'), await blankPng(2, 2));
   },
   { per: 'file' },
@@ -60,7 +60,7 @@ it('folds the work of a turn into one line, without its changes and failures', a
     'work',
     { thinking: 'Let me see', calls: [{ name: 'Read', args: { path: 'notes.txt' } }] },
     calls('Grep', { pattern: 'two', output_mode: 'content' }),
-    calls('Edit', { path: 'notes.txt', old_string: 'two', new_string: 'two and more' }),
+    calls('Edit', { path: 'notes.txt', old_string: 'two of them', new_string: 'two or all of them' }),
     calls('Bash', { command: 'true' }),
     calls('Bash', { command: 'exit 3' }),
     { text: 'It is done.' },
@@ -71,7 +71,7 @@ it('folds the work of a turn into one line, without its changes and failures', a
   await line.getByText(/^.?Worked .+ · 6 steps · 1 file · \+1 −1$/).waitFor(visible);
   expect(await line.getAttribute('title')).toMatch(/Time: .+\nTokens: /);
   await card('Edit').waitFor(visible);
-  await card('Edit').locator('.word', { hasText: 'and more' }).waitFor(visible);
+  await card('Edit').locator('.word', { hasText: 'or all' }).waitFor(visible);
   expect(await card('Bash').count()).toBe(1);
   await card('Bash').getByText('exit code 3').waitFor(visible);
   expect(await log().locator('[data-group]').count()).toBe(0);
