@@ -1,11 +1,11 @@
 /** The page's view of one session: the transcripts of its agents, and data that they do not contain. */
-import type { TranscriptCaller } from '#schema/rest/caller.ts';
-import { emptyTranscript } from '#server/transcript/reducer/state.ts';
 import {
+  emptyTranscript,
   MAIN_AGENT,
   type PermissionMode,
   type Session,
   type SessionStatus,
+  type TranscriptCaller,
   type TranscriptPrompt,
   type TranscriptState,
 } from '@service-code/client';

@@ -1,6 +1,6 @@
 /** One open session: its transcripts and other data, as a view that changes at most once in each animation frame. */
 import type { VirtualItem } from '@tanstack/vue-virtual';
-import { computed, inject, reactive, ref, shallowRef, type InjectionKey, type Ref } from 'vue';
+import { computed, inject, reactive, shallowRef, type InjectionKey, type Ref } from 'vue';
 import {
   MAIN_AGENT,
   type Client,
@@ -12,12 +12,12 @@ import {
 import type { FeatureSet } from '../features/feature.ts';
 import { applyToSession } from '../state/session-list.ts';
 import { mainOf, type SessionView } from '../state/session-view.ts';
+import type { Drafts } from './drafts.ts';
 import type { Row, ToolFrame } from '../state/rows.ts';
 import { createTimeline, unfolded, type Folding, type TimelineOptions } from '../state/timeline.ts';
 import { toolCallOf } from '../state/tool-call.ts';
 import { createTurnWindow } from './turn-window.ts';
 import { viewMode } from './view-mode.ts';
-import { createAttachments } from './attachments.ts';
 import type { StateListener } from './follow-state.ts';
 
 /** Draw interval of a hidden page. */
@@ -26,6 +26,7 @@ const HIDDEN_DRAW_MS = 250;
 export interface SessionDeps {
   client: Client;
   features: FeatureSet;
+  drafts: Drafts;
   report(error: unknown): void;
 }
 
@@ -67,14 +68,14 @@ function effectsOf({ toolViews }: FeatureSet): NonNullable<TimelineOptions['effe
 }
 
 /** Follows the session until `close()`. */
-export function openSession({ client, features, report }: SessionDeps, id: string) {
+export function openSession({ client, features, drafts, report }: SessionDeps, id: string) {
   const { rest, socket } = client;
   const session = shallowRef<Session>();
   const status = shallowRef<SessionStatus>();
   const failure = shallowRef<Error>();
   const loaded = shallowRef(false);
   const version = shallowRef(0);
-  const draft = ref('');
+  const draft = drafts.of(id);
   let drawing = false;
   let closed = false;
   /** Events that arrived while the session was being read. */
@@ -183,8 +184,8 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
     failure,
     loaded,
     /** The unsent prompt and its files. */
-    draft,
-    attachments: createAttachments(rest),
+    draft: draft.text,
+    attachments: draft.attachments,
     /** Number of prompts that were sent from here. */
     sent: shallowRef(0),
     /** Whether a card is open, where the user has toggled it, by the card's id. */
@@ -198,9 +199,7 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
     /** Mutated in place. */
     agentState: (agentId: string): TranscriptState | undefined => (void version.value, feed.agents.get(agentId)),
     /** Prepends a text to the unsent prompt. */
-    takeBack(text: string) {
-      draft.value = [text, draft.value].filter((part) => part.trim() !== '').join('\n\n');
-    },
+    takeBack: draft.takeBack,
     refreshStatus,
     /** Calls the listener until the returned function is called. */
     listen(listener: StateListener): () => void {
@@ -237,7 +236,6 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
       for (const stop of stops) stop();
       feed.close();
       turns.close();
-      this.attachments.close();
     },
   };
 }

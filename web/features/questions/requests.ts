@@ -18,14 +18,20 @@ const GONE = [40405, 40902, 41002];
 
 /** Answers a question; missing items are treated as skipped. */
 export const answerQuestion = (rest: Rest, question: Question, answers: Record<string, Answer>): Promise<Outcome> =>
-  outcomeOf(rest.request('POST', pathOf(question), { body: { answers } }));
+  outcomeOf(
+    rest.request('POST /api/v1/sessions/{session_id}/questions/{question_id}', {
+      path: pathOf(question),
+      body: { answers },
+    }),
+  );
 
 /** Dismisses a question without an answer; the agent continues. */
 export const dismissQuestion = (rest: Rest, question: Question): Promise<Outcome> =>
-  outcomeOf(rest.request('POST', `${pathOf(question)}:dismiss`));
+  outcomeOf(
+    rest.request('POST /api/v1/sessions/{session_id}/questions/{question_id}:dismiss', { path: pathOf(question) }),
+  );
 
-const pathOf = ({ session_id, question_id }: Question) =>
-  `sessions/${encodeURIComponent(session_id)}/questions/${encodeURIComponent(question_id)}`;
+const pathOf = ({ session_id, question_id }: Question) => ({ session_id, question_id });
 
 async function outcomeOf(reply: Promise<unknown>): Promise<Outcome> {
   try {

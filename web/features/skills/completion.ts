@@ -1,6 +1,6 @@
 /** The list of slash commands, and the activation of the one that was typed. */
 import type { Completion, TypedPrompt } from '../feature.ts';
-import type { ActivateSkill } from '#schema/rest/skill.ts';
+import type { ActivateSkill } from '@service-code/client';
 import { activateSkill, listSkills } from './requests.ts';
 import { activationOf, matchingSkills, offeredSkills, slashAt } from './skills.ts';
 

@@ -1,6 +1,6 @@
 /** Slash commands: the skills, and the commands of plugins, that a person can activate. */
 import { go } from 'fuzzysort';
-import type { SkillDescriptor } from '#schema/rest/skill.ts';
+import type { SkillDescriptor } from '@service-code/client';
 import type { TypedPart } from '../../state/typed-part.ts';
 import type { Candidate } from '../feature.ts';
 
