@@ -1,5 +1,6 @@
 /** The English texts of the page, by key. A text with parameters is a function of them; it returns plain text. */
 import { account } from './en/account.ts';
+import { agents } from './en/agents.ts';
 import { common } from './en/common.ts';
 import { conversation } from './en/conversation.ts';
 import { drafts } from './en/drafts.ts';
@@ -22,6 +23,7 @@ import { trust } from './en/trust.ts';
 import { ui } from './en/ui.ts';
 
 export const en = {
+  ...agents,
   ...account,
   ...common,
   ...conversation,
