@@ -96,7 +96,8 @@ it('undoes a prompt and everything after it, and returns its text to the compose
 it('continues in a fork, and lists children below their parent', async () => {
   await turn('one');
   await log().getByText('Answer to one').waitFor(visible);
-  await page.getByRole('button', { name: 'Fork', exact: true }).click();
+  await page.getByRole('button', { name: 'Session menu' }).click();
+  await page.getByRole('menuitem', { name: 'Continue in a copy' }).click();
   await expect.poll(selected).not.toBe(session);
   const [source, copy] = [session, selected()];
   await log().getByText('Answer to one').waitFor(visible);

@@ -47,6 +47,8 @@ export interface Feature extends ToolViews {
   sidebarTop?: Component;
   /** Palette, slash menu, keys and menus are drawn from the commands of all features. */
   commands?: readonly Command[];
+  /** Lists of the palette. */
+  paletteLists?: readonly PaletteList[];
   /** Parts of the settings screen. */
   settings?: readonly Setting[];
 }
@@ -75,9 +77,32 @@ export interface Command {
   scope?: Region;
   /** Whether it is listed in the menu of a session. */
   inSessionMenu?: boolean;
+  /** Whether it also runs for the repeated events of keys that are held down. */
+  repeats?: boolean;
   /** Default: always. */
   when?(context: CommandContext): boolean;
   run(context: CommandContext): void | Promise<void>;
+}
+
+/** A list of the palette, searched with the text after its mark. */
+export interface PaletteList {
+  /** The first character of the text, such as `/`. */
+  mark: string;
+  label: PlainKey;
+  /** Resolves to undefined where there is nothing to search, such as without a session. */
+  search(query: string, context: CommandContext): Promise<readonly PaletteItem[] | undefined>;
+  /** Displayed in that case. */
+  unavailable: PlainKey;
+  /** Draws an item; prop `item`. */
+  row: Component;
+}
+
+/** A line of such a list; the list's `row` reads the other members. */
+export interface PaletteItem {
+  readonly key: string;
+  /** Replaces the query instead of closing the palette. */
+  readonly query?: string;
+  run(): void;
 }
 
 export interface Setting {
@@ -96,10 +121,12 @@ export interface Panel {
   label: string;
   /** Name of an icon. */
   icon?: string;
-  /** What it displays: a state of the pane's session, or one of the whole server. Default: `session`. */
+  /** Whether it displays a state of the pane's session or one of the whole server; default: `session`. */
   scope?: 'session' | 'app';
   /** The drawer is below the conversation, the side to its right. Default: `side`. */
   place?: 'side' | 'drawer';
+  /** Keys that open and close it, as those of a command. */
+  keys?: string;
   /**
    * Mounted when its tab is first opened, unmounted when the session is left (with the scope `app`: when the pane is
    * closed); props `session` and `shown`, whether the tab is visible.
@@ -199,6 +226,7 @@ export function gatherFeatures(list: readonly Feature[]) {
     actions: list.flatMap((feature) => feature.action ?? []),
     sidebarTops: list.flatMap((feature) => feature.sidebarTop ?? []),
     commands: list.flatMap((feature) => feature.commands ?? []),
+    paletteLists: list.flatMap((feature) => feature.paletteLists ?? []),
     settings: list.flatMap((feature) => feature.settings ?? []),
     pending: (view: SessionView): Pending[] => list.flatMap((feature) => feature.pending?.(view) ?? []),
   };

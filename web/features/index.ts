@@ -1,6 +1,8 @@
 /** The features of the page; a new one is added only here. */
+import { page } from '../shell/page-commands.ts';
 import { account } from './account/index.ts';
 import { approvals } from './approvals/index.ts';
+import { conversation } from './conversation/index.ts';
 import { cron } from './cron/index.ts';
 import { displays } from './displays/index.ts';
 import type { Feature } from './feature.ts';
@@ -14,6 +16,7 @@ import { projectTrust } from './project-trust/index.ts';
 import { providers } from './providers/index.ts';
 import { questions } from './questions/index.ts';
 import { remoteControl } from './remote-control/index.ts';
+import { review } from './review/index.ts';
 import { shell } from './shell/index.ts';
 import { skills } from './skills/index.ts';
 import { subagents } from './subagents/index.ts';
@@ -26,6 +29,8 @@ import { web } from './web/index.ts';
 import { workspace } from './workspace/index.ts';
 
 export const features: readonly Feature[] = [
+  page,
+  conversation,
   subagents,
   approvals,
   questions,
@@ -41,6 +46,7 @@ export const features: readonly Feature[] = [
   displays,
   mentions,
   skills,
+  review,
   workspace,
   terminals,
   mcp,

@@ -1,6 +1,8 @@
+import { defineAsyncComponent } from 'vue';
 import type { Feature } from '../feature.ts';
-import ApprovalCards from './ApprovalCards.vue';
 import { openApprovals } from './open.ts';
+
+const ApprovalCards = defineAsyncComponent(() => import('./ApprovalCards.vue'));
 
 export const approvals: Feature = {
   cards: ApprovalCards,

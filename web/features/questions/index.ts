@@ -1,8 +1,10 @@
+import { defineAsyncComponent } from 'vue';
 import type { Feature } from '../feature.ts';
-import AskedBody from './AskedBody.vue';
 import { openQuestions } from './open.ts';
-import QuestionCards from './QuestionCards.vue';
 import { questionViews } from './views.ts';
+
+const AskedBody = defineAsyncComponent(() => import('./AskedBody.vue'));
+const QuestionCards = defineAsyncComponent(() => import('./QuestionCards.vue'));
 
 export const questions: Feature = {
   ...questionViews,
