@@ -1,8 +1,8 @@
 /** A page of turns around one that is far from the loaded ones, until it reaches them. */
 import {
+  type Item,
   itemId,
   prependItems,
-  type Item,
   type TranscriptOp,
   type TranscriptPage,
   type TranscriptState,

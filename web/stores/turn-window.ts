@@ -57,10 +57,7 @@ export function createTurnWindow({ client, sessionId, state, joined, report }: T
   async function read(query: PageQuery, apply: (page: TranscriptPage) => TurnWindow | undefined): Promise<void> {
     const mine = changes;
     try {
-      const page = await rest.request('GET /api/v1/sessions/{session_id}/transcript', {
-        path: { session_id: sessionId },
-        query: { agent_id: MAIN_AGENT, ...query },
-      });
+      const page = await rest.transcript(sessionId, { agent_id: MAIN_AGENT, ...query });
       if (mine !== changes) return;
       const next = apply(page);
       const loaded = state();
