@@ -96,7 +96,8 @@ it('undoes a prompt and everything after it, and returns its text to the compose
 it('continues in a fork, and lists children below their parent', async () => {
   await turn('one');
   await log().getByText('Answer to one').waitFor(visible);
-  await page.getByRole('button', { name: 'Fork', exact: true }).click();
+  await page.getByRole('button', { name: 'Session menu' }).click();
+  await page.getByRole('menuitem', { name: 'Continue in a copy' }).click();
   await expect.poll(selected).not.toBe(session);
   const [source, copy] = [session, selected()];
   await log().getByText('Answer to one').waitFor(visible);
@@ -187,7 +188,8 @@ it('displays the approval that a subagent requests', async () => {
 });
 
 it('lists background tasks and stops them, and moves foreground tasks to the background', async () => {
-  await page.getByLabel('Permission mode').selectOption('yolo');
+  await page.getByRole('combobox', { name: 'Permission mode: Ask first' }).click();
+  await page.getByRole('option', { name: 'Allow all' }).click();
   const strip = page.locator('details[aria-label="Tasks"]');
   const bash = (args: object) => [{ name: 'Bash', args: { description: 'Wait', ...args } }];
   model.enqueue({ calls: bash({ command: 'sleep 300', run_in_background: true }) });

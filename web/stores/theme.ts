@@ -1,7 +1,7 @@
 /** The theme: light, dark, or the system's. */
 import { ref, watchEffect } from 'vue';
+import { scopedName } from './page-root.ts';
 
-const KEY = 'service-code.theme';
 const themes = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
 
@@ -9,10 +9,11 @@ export type Theme = (typeof themes)[number];
 export const themeOf: Record<Theme, string> = { system: '◐', light: '○', dark: '●' };
 
 export function useTheme() {
-  const theme = ref<Theme>(themes.find((name) => name === localStorage.getItem(KEY)) ?? 'system');
+  const key = scopedName('theme');
+  const theme = ref<Theme>(themes.find((name) => name === localStorage.getItem(key)) ?? 'system');
   watchEffect(() => {
     document.documentElement.dataset['theme'] = theme.value;
-    localStorage.setItem(KEY, theme.value);
+    localStorage.setItem(key, theme.value);
   });
   const next = () => (theme.value = themes[(themes.indexOf(theme.value) + 1) % themes.length] ?? 'system');
   return { theme, next };

@@ -45,7 +45,7 @@ afterEach(async () => {
 it('cancels a search: the connection is closed, and the reason is no lost connection', async () => {
   answer = () => undefined;
   const controller = new AbortController();
-  const search = rest.search({ query: 'fish', mode: 'literal' }, controller.signal);
+  const search = rest.search({ query: 'fish', mode: 'literal' }, { signal: controller.signal });
   await eventually(() => expect(asked).toEqual(['POST /api/v1/search {"query":"fish","mode":"literal"}']));
   const reason = new Error('a newer query');
   controller.abort(reason);
@@ -58,7 +58,7 @@ it('reports a lost connection as such, although the call could have been cancell
     http.closeAllConnections();
     return undefined;
   };
-  await expect(rest.search({ query: 'fish' }, new AbortController().signal)).rejects.toThrow(ConnectionError);
+  await expect(rest.search({ query: 'fish' }, { signal: new AbortController().signal })).rejects.toThrow(ConnectionError);
 });
 
 it('reads the ids of all sessions page by page', async () => {
@@ -84,5 +84,5 @@ it.each(['login_required', 'other'])('a refusal by the relay (%s) is no refused 
   expect(error).toBeInstanceOf(ConnectionError);
   expect(isUnauthorized(error)).toBe(false);
   expect(error).toMatchObject({ code, message: expect.stringMatching(/relay/) });
-  await expect(rest.bytes('files/f')).rejects.toMatchObject({ code });
+  await expect(rest.request('GET /api/v1/files/{file_id}', { path: { file_id: 'f' } })).rejects.toMatchObject({ code });
 });

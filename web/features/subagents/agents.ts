@@ -2,7 +2,7 @@
 import type { TranscriptState, TranscriptTask } from '@service-code/client';
 import { isObject, textIn } from '../../state/is-object.ts';
 import { runningTurn, type SessionView } from '../../state/session-view.ts';
-import type { ToolFrame } from '../../state/timeline.ts';
+import type { ToolFrame } from '../../state/rows.ts';
 
 export interface Subagent {
   id: string;
