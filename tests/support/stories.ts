@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import vue from '@vitejs/plugin-vue';
-import { build, preview } from 'vite';
+import { build, defaultClientConditions, preview } from 'vite';
 import { iconSprite } from '../../web/ui/sprite.ts';
 
 const web = fileURLToPath(new URL('../../web/', import.meta.url));
@@ -15,6 +15,7 @@ export async function serveStories() {
     configFile: false,
     root: join(web, 'stories'),
     base: './',
+    resolve: { conditions: ['@service-code/source', ...defaultClientConditions] },
     plugins: [vue(), iconSprite()],
     logLevel: 'error',
   } as const;

@@ -71,7 +71,10 @@ export interface Command {
   title: PlainKey | (() => string);
   /** Name of an icon. */
   icon?: string;
-  /** Such as `Mod+Shift+D`: `Mod` is Command on a Mac, else Control; the last part is compared with `event.code`. */
+  /**
+   * Such as `Mod+Shift+D`: `Mod` is Command on a Mac, else Control; `Ctrl` is always Control. The last part is compared
+   * with `event.code`.
+   */
   keys?: string;
   /** The region in which its keys apply while it has the focus; default: everywhere. */
   scope?: Region;

@@ -17,9 +17,4 @@ export const files = {
   'files.restTooLong': 'The rest of the difference is too long.',
   'files.binary': ({ size }: { size: number }) => `A binary file of ${size} bytes.`,
   'files.showMore': 'Show more',
-
-  'files.find': 'Find a file',
-  'files.fileName': 'File name',
-  'files.fileNameHint': 'File name or parts of a path',
-  'files.found': 'Found files',
 } as const;
