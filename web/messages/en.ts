@@ -1,7 +1,7 @@
 /** The English texts of the page, by key. A text with parameters is a function of them; it returns plain text. */
-import { approvals } from './en/approvals.ts';
 import { account } from './en/account.ts';
 import { agents } from './en/agents.ts';
+import { approvals } from './en/approvals.ts';
 import { common } from './en/common.ts';
 import { composer } from './en/composer.ts';
 import { conversation } from './en/conversation.ts';
@@ -12,9 +12,9 @@ import { list } from './en/list.ts';
 import { mcp } from './en/mcp.ts';
 import { palette } from './en/palette.ts';
 import { plans } from './en/plans.ts';
-import { questions } from './en/questions.ts';
 import { plugins } from './en/plugins.ts';
 import { providers } from './en/providers.ts';
+import { questions } from './en/questions.ts';
 import { remote } from './en/remote.ts';
 import { review } from './en/review.ts';
 import { shell } from './en/shell.ts';
@@ -27,10 +27,10 @@ import { ui } from './en/ui.ts';
 import { waiting } from './en/waiting.ts';
 
 export const en = {
-  ...agents,
   ...account,
-  ...common,
+  ...agents,
   ...approvals,
+  ...common,
   ...composer,
   ...conversation,
   ...drafts,
@@ -40,9 +40,9 @@ export const en = {
   ...mcp,
   ...palette,
   ...plans,
-  ...questions,
   ...plugins,
   ...providers,
+  ...questions,
   ...remote,
   ...review,
   ...shell,
