@@ -1,21 +1,16 @@
 /** The plans that the agent has submitted for review. */
-import { MAIN_AGENT, type Rest, type TranscriptState } from '@service-code/client';
+import { MAIN_AGENT, type Reply, type Rest, type TranscriptState } from '@service-code/client';
 import type { PlainKey } from '../../messages/messages.ts';
 import type { Tone } from '../../ui/tones.ts';
 
-export interface SubmittedPlan {
-  tool_call_id: string;
-  plan: string;
-  /** Of the file in which it is stored. */
-  path?: string;
-  /** Absent if no person was asked. */
-  review?: { state: 'pending' | 'approved' | 'rejected' | 'cancelled'; selected_option?: string; feedback?: string };
-}
+export type SubmittedPlan = Reply<'GET /api/v1/sessions/{session_id}/transcript/plan'>['plans'][number];
 
 /** The newest plan first. */
-export async function readPlans(rest: Pick<Rest, 'request'>, sessionId: string): Promise<readonly SubmittedPlan[]> {
-  const path = `sessions/${encodeURIComponent(sessionId)}/transcript/plan`;
-  const { plans } = await rest.request<{ plans: SubmittedPlan[] }>('GET', path, { query: { agent_id: MAIN_AGENT } });
+export async function readPlans(rest: Pick<Rest, 'request'>, session_id: string): Promise<readonly SubmittedPlan[]> {
+  const { plans } = await rest.request('GET /api/v1/sessions/{session_id}/transcript/plan', {
+    path: { session_id },
+    query: { agent_id: MAIN_AGENT },
+  });
   return plans.toReversed();
 }
 
@@ -27,12 +22,15 @@ export const planChanges = ({ interactions, meta }: Pick<TranscriptState, 'inter
 export const headingOf = ({ plan }: Pick<SubmittedPlan, 'plan'>): string =>
   (plan.trim().split('\n')[0] ?? '').replace(/^#+\s*/, '');
 
-const states: Record<NonNullable<SubmittedPlan['review']>['state'], { tone: Tone; label: PlainKey }> = {
+type PlanState = { tone: Tone; label: PlainKey };
+
+/** By the state of the review; a later server may have others. */
+const states: Partial<Record<string, PlanState>> = {
   pending: { tone: 'attention', label: 'plans.pending' },
   approved: { tone: 'good', label: 'plans.approved' },
   rejected: { tone: 'bad', label: 'plans.rejected' },
   cancelled: { tone: 'neutral', label: 'plans.cancelled' },
 };
 
-export const stateOf = ({ review }: Pick<SubmittedPlan, 'review'>): { tone: Tone; label: PlainKey } =>
-  review ? states[review.state] : { tone: 'neutral', label: 'plans.unreviewed' };
+export const stateOf = ({ review }: Pick<SubmittedPlan, 'review'>): PlanState =>
+  (review && states[review.state]) ?? { tone: 'neutral', label: 'plans.unreviewed' };
