@@ -6,16 +6,18 @@ import type { Tone } from '../../ui/tones.ts';
 export interface SubmittedPlan {
   tool_call_id: string;
   plan: string;
-  /** Of the file in which it is stored. */
+  /** The file in which it is stored. */
   path?: string;
   /** Absent if no person was asked. */
   review?: { state: 'pending' | 'approved' | 'rejected' | 'cancelled'; selected_option?: string; feedback?: string };
 }
 
 /** The newest plan first. */
-export async function readPlans(rest: Pick<Rest, 'request'>, sessionId: string): Promise<readonly SubmittedPlan[]> {
-  const path = `sessions/${encodeURIComponent(sessionId)}/transcript/plan`;
-  const { plans } = await rest.request<{ plans: SubmittedPlan[] }>('GET', path, { query: { agent_id: MAIN_AGENT } });
+export async function readPlans(rest: Pick<Rest, 'request'>, session_id: string): Promise<readonly SubmittedPlan[]> {
+  const { plans } = await rest.request('GET /api/v1/sessions/{session_id}/transcript/plan', {
+    path: { session_id },
+    query: { agent_id: MAIN_AGENT },
+  });
   return plans.toReversed();
 }
 
