@@ -1,6 +1,9 @@
 /** The English texts of the page, by key. A text with parameters is a function of them; it returns plain text. */
+import { approvals } from './en/approvals.ts';
 import { account } from './en/account.ts';
+import { agents } from './en/agents.ts';
 import { common } from './en/common.ts';
+import { composer } from './en/composer.ts';
 import { conversation } from './en/conversation.ts';
 import { drafts } from './en/drafts.ts';
 import { errors } from './en/errors.ts';
@@ -9,6 +12,7 @@ import { list } from './en/list.ts';
 import { mcp } from './en/mcp.ts';
 import { palette } from './en/palette.ts';
 import { plans } from './en/plans.ts';
+import { questions } from './en/questions.ts';
 import { plugins } from './en/plugins.ts';
 import { providers } from './en/providers.ts';
 import { remote } from './en/remote.ts';
@@ -20,10 +24,14 @@ import { titles } from './en/titles.ts';
 import { token } from './en/token.ts';
 import { trust } from './en/trust.ts';
 import { ui } from './en/ui.ts';
+import { waiting } from './en/waiting.ts';
 
 export const en = {
+  ...agents,
   ...account,
   ...common,
+  ...approvals,
+  ...composer,
   ...conversation,
   ...drafts,
   ...errors,
@@ -32,6 +40,7 @@ export const en = {
   ...mcp,
   ...palette,
   ...plans,
+  ...questions,
   ...plugins,
   ...providers,
   ...remote,
@@ -43,4 +52,5 @@ export const en = {
   ...token,
   ...trust,
   ...ui,
+  ...waiting,
 };
