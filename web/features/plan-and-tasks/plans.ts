@@ -7,9 +7,9 @@ export interface SubmittedPlan {
   tool_call_id: string;
   plan: string;
   /** The file in which it is stored. */
-  path?: string;
+  path?: string | undefined;
   /** Absent if no person was asked. */
-  review?: { state: 'pending' | 'approved' | 'rejected' | 'cancelled'; selected_option?: string; feedback?: string };
+  review?: { state: string; selected_option?: string | undefined; feedback?: string | undefined } | undefined;
 }
 
 /** The newest plan first. */
@@ -29,12 +29,15 @@ export const planChanges = ({ interactions, meta }: Pick<TranscriptState, 'inter
 export const headingOf = ({ plan }: Pick<SubmittedPlan, 'plan'>): string =>
   (plan.trim().split('\n')[0] ?? '').replace(/^#+\s*/, '');
 
-const states: Record<NonNullable<SubmittedPlan['review']>['state'], { tone: Tone; label: PlainKey }> = {
+type PlanState = { tone: Tone; label: PlainKey };
+
+const unreviewed: PlanState = { tone: 'neutral', label: 'plans.unreviewed' };
+const states: Partial<Record<string, PlanState>> = {
   pending: { tone: 'attention', label: 'plans.pending' },
   approved: { tone: 'good', label: 'plans.approved' },
   rejected: { tone: 'bad', label: 'plans.rejected' },
   cancelled: { tone: 'neutral', label: 'plans.cancelled' },
 };
 
-export const stateOf = ({ review }: Pick<SubmittedPlan, 'review'>): { tone: Tone; label: PlainKey } =>
-  review ? states[review.state] : { tone: 'neutral', label: 'plans.unreviewed' };
+export const stateOf = ({ review }: Pick<SubmittedPlan, 'review'>): PlanState =>
+  (review && states[review.state]) ?? unreviewed;
