@@ -8,8 +8,8 @@ type Chunk = Rolldown.OutputChunk;
 export interface PageLimits {
   /** Bytes on the wire of the document and all that it loads. */
   firstView: number;
-  /** Bytes that opening a session adds. */
-  session: number;
+  /** The same, with all that opening a session adds. */
+  withSession: number;
   /** Matches the files of the sources that opening a session loads. */
   sessionSources: RegExp;
 }
@@ -63,9 +63,11 @@ export const limitedSize = (limits: PageLimits): Plugin => ({
       const added = [...filesOf(bundle, opened)].filter((name) => !first.has(name));
       const [view, session] = [await totalSize(dir, first), await totalSize(dir, added)];
       const figures =
-        `first view ${kilobytes(view)} (limit ${kilobytes(limits.firstView)}), ` +
-        `a session ${kilobytes(session)} more (limit ${kilobytes(limits.session)})`;
-      if (view > limits.firstView || session > limits.session) this.error(`The page is too large: ${figures}.`);
+        `first view ${kilobytes(view)} (limit ${kilobytes(limits.firstView)}), a session ${kilobytes(session)} more ` +
+        `(limit of both ${kilobytes(limits.withSession)})`;
+      if (view > limits.firstView || view + session > limits.withSession) {
+        this.error(`The page is too large: ${figures}.`);
+      }
       process.stdout.write(`page: ${figures}\n`);
     },
   },

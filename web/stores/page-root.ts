@@ -3,7 +3,7 @@ import { pageAddress, type PageAddress } from '../state/page-address.ts';
 
 let root: PageAddress | undefined;
 
-/** As declared by the document; constant while the page is open. */
+/** The address that the document declares; constant while the page is open. */
 export function pageRoot(): PageAddress {
   const declared = document.querySelector<HTMLMetaElement>('meta[name="service-base"]')?.content;
   root ??= pageAddress(location.href, declared);

@@ -1,9 +1,16 @@
 /** The plans that the agent has submitted for review. */
-import { MAIN_AGENT, type Reply, type Rest, type TranscriptState } from '@service-code/client';
+import { MAIN_AGENT, type Rest, type TranscriptState } from '@service-code/client';
 import type { PlainKey } from '../../messages/messages.ts';
 import type { Tone } from '../../ui/tones.ts';
 
-export type SubmittedPlan = Reply<'GET /api/v1/sessions/{session_id}/transcript/plan'>['plans'][number];
+export interface SubmittedPlan {
+  tool_call_id: string;
+  plan: string;
+  /** The file in which it is stored. */
+  path?: string | undefined;
+  /** Absent if no person was asked. */
+  review?: { state: string; selected_option?: string | undefined; feedback?: string | undefined } | undefined;
+}
 
 /** The newest plan first. */
 export async function readPlans(rest: Pick<Rest, 'request'>, session_id: string): Promise<readonly SubmittedPlan[]> {
@@ -24,7 +31,7 @@ export const headingOf = ({ plan }: Pick<SubmittedPlan, 'plan'>): string =>
 
 type PlanState = { tone: Tone; label: PlainKey };
 
-/** By the state of the review; a later server may have others. */
+const unreviewed: PlanState = { tone: 'neutral', label: 'plans.unreviewed' };
 const states: Partial<Record<string, PlanState>> = {
   pending: { tone: 'attention', label: 'plans.pending' },
   approved: { tone: 'good', label: 'plans.approved' },
@@ -33,4 +40,4 @@ const states: Partial<Record<string, PlanState>> = {
 };
 
 export const stateOf = ({ review }: Pick<SubmittedPlan, 'review'>): PlanState =>
-  (review && states[review.state]) ?? { tone: 'neutral', label: 'plans.unreviewed' };
+  (review && states[review.state]) ?? unreviewed;
