@@ -1,4 +1,5 @@
 /** The features of the page; a new one is added only here. */
+import { promptBox } from '../composer/composer-keys.ts';
 import { page } from '../shell/page-commands.ts';
 import { account } from './account/index.ts';
 import { approvals } from './approvals/index.ts';
@@ -16,6 +17,7 @@ import { projectTrust } from './project-trust/index.ts';
 import { providers } from './providers/index.ts';
 import { questions } from './questions/index.ts';
 import { remoteControl } from './remote-control/index.ts';
+import { sessionLinks } from './session-links/index.ts';
 import { review } from './review/index.ts';
 import { shell } from './shell/index.ts';
 import { skills } from './skills/index.ts';
@@ -25,10 +27,13 @@ import { tasks } from './tasks/index.ts';
 import { terminals } from './terminals/index.ts';
 import { titles } from './titles/index.ts';
 import { todoList } from './todo-list/index.ts';
+import { waiting } from './waiting/index.ts';
 import { web } from './web/index.ts';
 import { workspace } from './workspace/index.ts';
 
 export const features: readonly Feature[] = [
+  promptBox,
+  waiting,
   page,
   conversation,
   subagents,
@@ -45,6 +50,7 @@ export const features: readonly Feature[] = [
   web,
   displays,
   mentions,
+  sessionLinks,
   skills,
   review,
   workspace,

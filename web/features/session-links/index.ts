@@ -1,0 +1,8 @@
+import { t } from '../../messages/messages.ts';
+import type { Feature } from '../feature.ts';
+import { sessionLinkCompletion } from './completion.ts';
+import SessionLinkRow from './SessionLinkRow.vue';
+
+export const sessionLinks: Feature = {
+  completion: { ...sessionLinkCompletion, label: t('session-links.label'), row: SessionLinkRow },
+};
