@@ -11,6 +11,7 @@ import { files } from './files/index.ts';
 import { goals } from './goals/index.ts';
 import { mcp } from './mcp/index.ts';
 import { mentions } from './mentions/index.ts';
+import { planAndTasks } from './plan-and-tasks/index.ts';
 import { planMode } from './plan-mode/index.ts';
 import { plugins } from './plugins/index.ts';
 import { projectTrust } from './project-trust/index.ts';
@@ -53,6 +54,7 @@ export const features: readonly Feature[] = [
   sessionLinks,
   skills,
   review,
+  planAndTasks,
   workspace,
   terminals,
   mcp,

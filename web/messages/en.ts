@@ -10,6 +10,7 @@ import { files } from './en/files.ts';
 import { list } from './en/list.ts';
 import { mcp } from './en/mcp.ts';
 import { palette } from './en/palette.ts';
+import { plans } from './en/plans.ts';
 import { questions } from './en/questions.ts';
 import { plugins } from './en/plugins.ts';
 import { providers } from './en/providers.ts';
@@ -36,6 +37,7 @@ export const en = {
   ...list,
   ...mcp,
   ...palette,
+  ...plans,
   ...questions,
   ...plugins,
   ...providers,

@@ -144,15 +144,21 @@ describe('demo model', () => {
       if (!call) break;
       calls.push({ name: call.name, args: JSON.parse(call.arguments) });
       const id = `c${step}`;
-      const output = call.name === 'EnterPlanMode' ? 'Plan mode is on. Write the plan to /home/plans/a-plan.md.' : 'done';
+      const output =
+        call.name === 'EnterPlanMode' ? 'Plan mode is on. Write the plan to /home/plans/a-plan.md.' : 'done';
       history.push({ role: 'assistant', content: [], toolCalls: [{ ...call, id }] });
       history.push({ ...answered(output), toolCallId: id });
     }
     const names = calls.map(({ name }) => name);
     expect(names).toEqual(
-      ['TodoList', 'Glob', 'AskUserQuestion', 'Write', 'Read', 'Edit', 'Grep', 'TodoList', 'EnterPlanMode'].concat(
-        ['Write', 'ExitPlanMode', 'Agent', 'Bash', 'Bash', 'TodoList'],
-      ),
+      ['TodoList', 'Glob', 'AskUserQuestion', 'Write', 'Read', 'Edit', 'Grep', 'TodoList', 'EnterPlanMode'].concat([
+        'Write',
+        'ExitPlanMode',
+        'Agent',
+        'Bash',
+        'Bash',
+        'TodoList',
+      ]),
     );
     expect(calls[9]?.args).toMatchObject({ path: '/home/plans/a-plan.md' });
     expect(calls[12]?.args).toMatchObject({ run_in_background: true });

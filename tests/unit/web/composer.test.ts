@@ -39,7 +39,8 @@ describe('recalled prompts', () => {
         return Promise.resolve({ agents: [{ messages: [{ prompt: 'old' }, { prompt: 'new' }] }] } as never);
       },
     };
-    const session = (id: string, workspace_id: string) => ({ id, workspace_id, last_prompt: `last of ${id}` }) as Session;
+    const session = (id: string, workspace_id: string) =>
+      ({ id, workspace_id, last_prompt: `last of ${id}` }) as Session;
     const sessions = [session('s1', 'w'), session('x', 'other'), ...Array.from('abcdefghi', (id) => session(id, 'w'))];
     const sources = workspacePrompts(rest, { id: 's1', workspaceId: 'w', sessions });
     expect(await sources[0]?.()).toEqual(['new', 'old']);

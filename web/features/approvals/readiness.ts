@@ -64,7 +64,10 @@ export function useReadiness(
   function hasMoved(root: Element): boolean {
     const [was, is] = [position, root.getBoundingClientRect()];
     position = is;
-    return was !== undefined && (['left', 'top', 'bottom'] as const).some((side) => Math.abs(is[side] - was[side]) > MOVED_PX);
+    return (
+      was !== undefined &&
+      (['left', 'top', 'bottom'] as const).some((side) => Math.abs(is[side] - was[side]) > MOVED_PX)
+    );
   }
 
   function check() {

@@ -17,7 +17,9 @@ export function sessionLinkAt(text: string, caret: number): TypedPart | undefine
 
 /** A Markdown link, whose text cannot end the link or format it. */
 export function sessionLinkOf(session: Session): Insertion {
-  const title = titleOf(session).replaceAll(/\s+/g, ' ').replaceAll(/[\\[\]`*_<>]/g, String.raw`\$&`);
+  const title = titleOf(session)
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/[\\[\]`*_<>]/g, String.raw`\$&`);
   return { text: `[${title}](#/s/${encodeURIComponent(session.id)})` };
 }
 

@@ -28,7 +28,10 @@ export async function activateTyped({ rest, sessionId, text, attachments }: Type
   try {
     if (several) {
       const { names, prompt } = several;
-      await promptWithSkills(rest, sessionId, { names, content: [...attachments, { type: 'text', text: prompt || text }] });
+      await promptWithSkills(rest, sessionId, {
+        names,
+        content: [...attachments, { type: 'text', text: prompt || text }],
+      });
     } else if (activation) {
       const { name, args } = activation;
       const media = attachments.filter(isAttachment);

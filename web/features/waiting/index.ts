@@ -1,4 +1,6 @@
+import { defineAsyncComponent } from 'vue';
 import type { Feature } from '../feature.ts';
-import NeedsYou from './NeedsYou.vue';
+
+const NeedsYou = defineAsyncComponent(() => import('./NeedsYou.vue'));
 
 export const waiting: Feature = { sidebarTop: NeedsYou };

@@ -74,8 +74,7 @@ export const composer = {
   'goal.chip': 'Goal',
   'goal.set': 'Set a goal',
   'goal.objective': 'Objective',
-  'goal.objective-hint':
-    'What is to be reached? The agent works on it turn after turn, from your next prompt on.',
+  'goal.objective-hint': 'What is to be reached? The agent works on it turn after turn, from your next prompt on.',
   'goal.save': 'Set',
   'goal.heading': 'Work towards this goal?',
   'goal.to-start': 'Goal to start',
