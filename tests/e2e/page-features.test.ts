@@ -182,6 +182,7 @@ it('displays the todo list above the composer until it is finished', async () =>
   await strip.getByRole('listitem').filter({ hasText: 'Part 2 (in progress)' }).waitFor(visible);
   await page.reload();
   await strip.getByText('1 of 2').waitFor(visible);
+  await page.locator('button[data-work]').click();
   expect(await page.locator('[data-tool="TodoList"][data-state="done"]').count()).toBe(2);
   await prompt(todo('done', 'done'));
   await strip.waitFor(hidden);

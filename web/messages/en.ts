@@ -1,6 +1,7 @@
 /** The English texts of the page, by key. A text with parameters is a function of them; it returns plain text. */
 import { approvals } from './en/approvals.ts';
 import { account } from './en/account.ts';
+import { agents } from './en/agents.ts';
 import { common } from './en/common.ts';
 import { composer } from './en/composer.ts';
 import { conversation } from './en/conversation.ts';
@@ -26,6 +27,7 @@ import { ui } from './en/ui.ts';
 import { waiting } from './en/waiting.ts';
 
 export const en = {
+  ...agents,
   ...account,
   ...common,
   ...approvals,
