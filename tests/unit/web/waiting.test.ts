@@ -33,15 +33,16 @@ describe('of two hidden tabs', () => {
     const held: { name: string; mode: string }[] = [];
     const queues = new Map<string, Promise<void>>();
     async function request(name: string, { mode = 'exclusive' }: LockOptions, callback: () => Promise<void>) {
-      const before = mode === 'exclusive' ? (queues.get(name) ?? Promise.resolve()) : Promise.resolve();
-      const run = before.then(async () => {
+      const run = async (before: Promise<void> | undefined) => {
+        await before;
         const lock = { name, mode };
         held.push(lock);
         await callback();
         held.splice(held.indexOf(lock), 1);
-      });
-      if (mode === 'exclusive') queues.set(name, run);
-      await run;
+      };
+      const running = run(mode === 'exclusive' ? queues.get(name) : undefined);
+      if (mode === 'exclusive') queues.set(name, running);
+      await running;
     }
     return { request, query: () => Promise.resolve({ held: [...held] }) } as unknown as LockManager;
   }

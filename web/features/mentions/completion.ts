@@ -1,6 +1,7 @@
 /** Candidates for a mention: files of the session's workspace. */
 import type { FileHit } from '@service-code/client';
 import type { Candidate, Completion } from '../feature.ts';
+import { t } from '../../messages/messages.ts';
 import { mentionAt, mentionOf } from './mention.ts';
 
 export interface MentionCandidate extends Candidate {
@@ -11,7 +12,7 @@ const DELAY_MS = 60;
 const LIMIT = 8;
 
 export const mentionCompletion: Omit<Completion, 'row'> = {
-  label: 'Files to mention',
+  label: t('mentions.label'),
   typedAt: mentionAt,
   delayMs: DELAY_MS,
   open({ rest, view }) {

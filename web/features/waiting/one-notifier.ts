@@ -1,4 +1,4 @@
-/** Of all tabs of the page, one shows notifications, and none while a tab is visible. */
+/** One of the page's tabs shows notifications, and none while a tab is visible. */
 
 export interface Notifier {
   /** Whether this tab is the one to show a notification now. */

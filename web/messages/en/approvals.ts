@@ -10,7 +10,6 @@ export const approvals = {
   'approvals.feedback-hint': 'What should it do instead? (optional)',
   'approvals.unread': 'Scroll to the end to approve',
   'approvals.in': ({ directory }: { directory: string }) => `in ${directory}`,
-  'approvals.agent': ({ agent }: { agent: string }) => `by ${agent}`,
   'approvals.position': ({ at, count }: { at: number; count: number }) => `${at} of ${count}`,
   'approvals.previous': 'Previous approval',
   'approvals.next': 'Next approval',

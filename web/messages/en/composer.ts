@@ -56,7 +56,6 @@ export const composer = {
 
   'plan.label': 'Plan',
   'plan.about': 'Plan mode: the agent writes a plan for your review and changes nothing else',
-  'plan.toggle': 'Switch plan mode',
   'plan.heading': 'Approve the plan?',
   'plan.approach': 'Which approach?',
   'plan.feedback': 'What should be different?',
@@ -69,7 +68,6 @@ export const composer = {
   'plan.leave-about': 'Ends the turn and plan mode',
   'swarm.label': 'Swarm',
   'swarm.about': 'Swarm mode: the agent spreads work over many subagents where it can',
-  'swarm.toggle': 'Switch swarm mode',
 
   'goal.chip': 'Goal',
   'goal.set': 'Set a goal',
