@@ -45,12 +45,15 @@ const question = (page: Page) => page.getByRole('heading', { name: 'This server 
 const sessions = (page: Page) => page.getByRole('button', { name: 'New session', exact: true }).first();
 
 /** Pastes a file into the prompt. */
-const paste = (page: Page) =>
-  prompt(page).evaluate(`(field) => {
+async function paste(page: Page): Promise<void> {
+  await prompt(page).focus();
+  await page.evaluate(`{
     const clipboardData = new DataTransfer();
     clipboardData.items.add(new File(['secret plan'], 'notes.txt', { type: 'text/plain' }));
-    field.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+    const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
+    document.activeElement.dispatchEvent(event);
   }`);
+}
 
 it('keeps an unsent prompt and its files over a reload, also of what was typed while the server was away', async () => {
   const home = await temporaryHome();
@@ -60,6 +63,7 @@ it('keeps an unsent prompt and its files over a reload, also of what was typed w
   await page.goto(`${server.url}/#token=${server.token}`);
   await sessions(page).waitFor();
   await page.goto(`${server.url}/#/s/${session}`);
+  await page.getByRole('heading', { name: 'Unsent' }).waitFor();
   await prompt(page).fill('Read the notes');
   await server.close();
   await page.getByText('The server does not answer.').waitFor();

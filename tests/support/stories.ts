@@ -3,14 +3,23 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build, preview } from 'vite';
+import vue from '@vitejs/plugin-vue';
+import { build, defaultClientConditions, preview } from 'vite';
+import { iconSprite } from '../../web/ui/sprite.ts';
 
 const web = fileURLToPath(new URL('../../web/', import.meta.url));
 
 export async function serveStories() {
   const outDir = await mkdtemp(join(tmpdir(), 'stories-'));
-  const shared = { configFile: join(web, 'vite.config.ts'), root: join(web, 'stories'), logLevel: 'error' } as const;
-  await build({ ...shared, build: { outDir, emptyOutDir: true } });
+  const shared = {
+    configFile: false,
+    root: join(web, 'stories'),
+    base: './',
+    resolve: { conditions: ['@service-code/source', ...defaultClientConditions] },
+    plugins: [vue(), iconSprite()],
+    logLevel: 'error',
+  } as const;
+  await build({ ...shared, build: { outDir, emptyOutDir: true, assetsInlineLimit: 0 } });
   const server = await preview({ ...shared, build: { outDir }, preview: { host: '127.0.0.1', port: 0 } });
   return {
     url: server.resolvedUrls?.local[0] ?? '',

@@ -47,6 +47,8 @@ export interface Feature extends ToolViews {
   sidebarTop?: Component;
   /** Palette, slash menu, keys and menus are drawn from the commands of all features. */
   commands?: readonly Command[];
+  /** Lists of the palette. */
+  paletteLists?: readonly PaletteList[];
   /** Parts of the settings screen. */
   settings?: readonly Setting[];
 }
@@ -69,15 +71,41 @@ export interface Command {
   title: PlainKey | (() => string);
   /** Name of an icon. */
   icon?: string;
-  /** Such as `Mod+Shift+D`: `Mod` is Command on a Mac, else Control; the last part is compared with `event.code`. */
+  /**
+   * Such as `Mod+Shift+D`: `Mod` is Command on a Mac, else Control; `Ctrl` is always Control. The last part is compared
+   * with `event.code`.
+   */
   keys?: string;
   /** The region in which its keys apply while it has the focus; default: everywhere. */
   scope?: Region;
   /** Whether it is listed in the menu of a session. */
   inSessionMenu?: boolean;
+  /** Whether it also runs for the repeated events of keys that are held down. */
+  repeats?: boolean;
   /** Default: always. */
   when?(context: CommandContext): boolean;
   run(context: CommandContext): void | Promise<void>;
+}
+
+/** A list of the palette, searched with the text after its mark. */
+export interface PaletteList {
+  /** The first character of the text, such as `/`. */
+  mark: string;
+  label: PlainKey;
+  /** Resolves to undefined where there is nothing to search, such as without a session. */
+  search(query: string, context: CommandContext): Promise<readonly PaletteItem[] | undefined>;
+  /** Displayed in that case. */
+  unavailable: PlainKey;
+  /** Draws an item; prop `item`. */
+  row: Component;
+}
+
+/** A line of such a list; the list's `row` reads the other members. */
+export interface PaletteItem {
+  readonly key: string;
+  /** Replaces the query instead of closing the palette. */
+  readonly query?: string;
+  run(): void;
 }
 
 export interface Setting {
@@ -96,10 +124,12 @@ export interface Panel {
   label: string;
   /** Name of an icon. */
   icon?: string;
-  /** What it displays: a state of the pane's session, or one of the whole server. Default: `session`. */
+  /** Whether it displays a state of the pane's session or one of the whole server; default: `session`. */
   scope?: 'session' | 'app';
   /** The drawer is below the conversation, the side to its right. Default: `side`. */
   place?: 'side' | 'drawer';
+  /** Keys that open and close it, as those of a command. */
+  keys?: string;
   /**
    * Mounted when its tab is first opened, unmounted when the session is left (with the scope `app`: when the pane is
    * closed); props `session` and `shown`, whether the tab is visible.
@@ -126,7 +156,12 @@ export interface Completion {
   /** Minimum time between typing and a search, in ms; default: none. */
   delayMs?: number;
   /** Called each time the list opens; the returned function searches. A rejection is an empty list. */
-  open(opened: { rest: Pick<Rest, 'request'>; view: SessionView }): (query: string) => Promise<readonly Candidate[]>;
+  open(opened: {
+    rest: Pick<Rest, 'request'>;
+    view: SessionView;
+    /** The commands that can run now. */
+    commands: readonly Command[];
+  }): (query: string) => Promise<readonly Candidate[]>;
   /** Draws a candidate; prop `candidate`. */
   row: Component;
 }
@@ -136,6 +171,8 @@ export interface Candidate {
   readonly key: string;
   /** Replaces the typed part. */
   readonly insertion: Insertion;
+  /** Runs after the insertion. */
+  readonly command?: Command;
 }
 
 export interface TypedPrompt {
@@ -199,6 +236,7 @@ export function gatherFeatures(list: readonly Feature[]) {
     actions: list.flatMap((feature) => feature.action ?? []),
     sidebarTops: list.flatMap((feature) => feature.sidebarTop ?? []),
     commands: list.flatMap((feature) => feature.commands ?? []),
+    paletteLists: list.flatMap((feature) => feature.paletteLists ?? []),
     settings: list.flatMap((feature) => feature.settings ?? []),
     pending: (view: SessionView): Pending[] => list.flatMap((feature) => feature.pending?.(view) ?? []),
   };

@@ -1,9 +1,56 @@
 /** The English texts of the page, by key. A text with parameters is a function of them; it returns plain text. */
+import { approvals } from './en/approvals.ts';
+import { account } from './en/account.ts';
+import { agents } from './en/agents.ts';
 import { common } from './en/common.ts';
-import { drafts } from './en/drafts.ts';
-import { token } from './en/token.ts';
-import { ui } from './en/ui.ts';
-
-import { errors } from './en/errors.ts';
+import { composer } from './en/composer.ts';
 import { conversation } from './en/conversation.ts';
-export const en = { ...common, ...drafts, ...token, ...ui, ...errors, ...conversation };
+import { drafts } from './en/drafts.ts';
+import { errors } from './en/errors.ts';
+import { files } from './en/files.ts';
+import { list } from './en/list.ts';
+import { mcp } from './en/mcp.ts';
+import { palette } from './en/palette.ts';
+import { plans } from './en/plans.ts';
+import { questions } from './en/questions.ts';
+import { plugins } from './en/plugins.ts';
+import { providers } from './en/providers.ts';
+import { remote } from './en/remote.ts';
+import { review } from './en/review.ts';
+import { shell } from './en/shell.ts';
+import { start } from './en/start.ts';
+import { terminals } from './en/terminals.ts';
+import { titles } from './en/titles.ts';
+import { token } from './en/token.ts';
+import { trust } from './en/trust.ts';
+import { ui } from './en/ui.ts';
+import { waiting } from './en/waiting.ts';
+
+export const en = {
+  ...agents,
+  ...account,
+  ...common,
+  ...approvals,
+  ...composer,
+  ...conversation,
+  ...drafts,
+  ...errors,
+  ...files,
+  ...list,
+  ...mcp,
+  ...palette,
+  ...plans,
+  ...questions,
+  ...plugins,
+  ...providers,
+  ...remote,
+  ...review,
+  ...shell,
+  ...start,
+  ...terminals,
+  ...titles,
+  ...token,
+  ...trust,
+  ...ui,
+  ...waiting,
+};

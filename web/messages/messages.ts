@@ -9,9 +9,11 @@ type Parameters<K extends MessageKey> = Catalogue[K] extends (params: infer P) =
 export type PlainKey = { [K in MessageKey]: Catalogue[K] extends string ? K : never }[MessageKey];
 
 /** A text to draw: its key, and the parameters that its text takes. */
-export type Message = {
-  [K in MessageKey]: Parameters<K> extends [infer P] ? { key: K; params: P } : { key: K; params?: undefined };
-}[MessageKey];
+export type Message =
+  | { key: PlainKey; params?: undefined }
+  | {
+      [K in Exclude<MessageKey, PlainKey>]: Parameters<K> extends [infer P] ? { key: K; params: P } : never;
+    }[Exclude<MessageKey, PlainKey>];
 
 export function message<K extends MessageKey>(key: K, ...[params]: Parameters<K>): Message {
   return (params === undefined ? { key } : { key, params }) as Message;

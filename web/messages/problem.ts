@@ -1,7 +1,7 @@
 /** Errors as texts: what happened, what it means and what to do, by the code of the server where the page has a text. */
 import { ApiError, ConnectionError, reasonOf } from '@service-code/client';
 import { errors } from './en/errors.ts';
-import type { Message } from './messages.ts';
+import { message, type Message } from './messages.ts';
 
 export interface Problem {
   what: Message;
@@ -17,7 +17,7 @@ const isErrorKey = (key: string): key is ErrorKey => Object.hasOwn(errors, key);
 
 function messageOf(name: string, part: 'what' | 'means' | 'do'): Message | undefined {
   const key = `errors.${name}.${part}`;
-  return isErrorKey(key) ? { key } : undefined;
+  return isErrorKey(key) ? message(key) : undefined;
 }
 
 function nameOf(error: unknown): string {
@@ -31,7 +31,7 @@ function nameOf(error: unknown): string {
 export function problemOf(error: unknown): Problem {
   const name = nameOf(error);
   return {
-    what: messageOf(name, 'what') ?? { key: 'errors.refused.what' },
+    what: messageOf(name, 'what') ?? message('errors.refused.what'),
     means: messageOf(name, 'means'),
     do: messageOf(name, 'do'),
     reason: reasonOf(error),

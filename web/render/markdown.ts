@@ -1,6 +1,6 @@
 /** Converts model text to safe HTML: Markdown without raw HTML, highlighted code, nothing loaded from other origins. */
 import DOMPurify, { type Config } from 'dompurify';
-import { visibleText } from '#server/text/visible-text.ts';
+import { visibleText } from '@service-code/client/text';
 import { reviewParser, textParser } from './markdown-parser.ts';
 
 DOMPurify.addHook('afterSanitizeAttributes', (node) => {

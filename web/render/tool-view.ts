@@ -26,6 +26,8 @@ export interface ToolSummary {
   effect?: 'reads' | 'changes' | 'asks';
   /** The text that it replaces in `path`, for counts of lines. */
   change?: { before: string; after: string };
+  /** The result in a few words, such as an exit code; drawn for calls that have ended. */
+  outcome?: string | undefined;
   /** `on failure`: the body contains all that a successful result would. */
   output?: 'on failure';
 }

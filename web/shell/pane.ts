@@ -12,6 +12,8 @@ export interface Pane {
   readonly panel: Ref<string | undefined>;
   /** Id of the panel that is open in the drawer; undefined closes it. */
   readonly drawer: Ref<string | undefined>;
+  /** Opens a panel in its place, and moves the keys of commands to this pane. */
+  show(panelId: string): void;
 }
 
 export const paneKey: InjectionKey<Pane> = Symbol('pane');

@@ -1,6 +1,5 @@
 /** An agent's transcript as rows to draw, oldest first. Unchanged items keep their row objects. */
-import { itemId } from '#server/transcript/reducer/state.ts';
-import type { Item, TranscriptState } from '@service-code/client';
+import { type Item, itemId, type TranscriptState } from '@service-code/client';
 import { markerRows, noticeOf } from './marker-rows.ts';
 import { reuseRows, type Marker, type Row, type Step, type Turn } from './rows.ts';
 import { turnRows, type TurnInputs, type ViewMode } from './turn-body.ts';

@@ -1,7 +1,6 @@
 /** The identity of this tab. */
 import { shallowRef } from 'vue';
-import type { TranscriptCaller } from '#schema/rest/caller.ts';
-import type { EventFrame } from '@service-code/client';
+import type { EventFrame, TranscriptCaller } from '@service-code/client';
 import { changeElsewhereText, otherCallerText } from '../state/other-caller.ts';
 import { scopedName } from './page-root.ts';
 

@@ -67,7 +67,10 @@ export function createSearch({ rest, sessions, origin, scope }: SearchDeps) {
     running = mine;
     try {
       const request = searchRequest(parsed.value, options, origin);
-      const reply = await rest.search({ ...request, ...(pageToken && { page_token: pageToken }) }, mine.signal);
+      const reply = await rest.search(
+        { ...request, ...(pageToken && { page_token: pageToken }) },
+        { signal: mine.signal },
+      );
       if (running !== mine) return;
       running = undefined;
       status.value = 'done';

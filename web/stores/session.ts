@@ -16,6 +16,7 @@ import type { Drafts } from './drafts.ts';
 import type { Row, ToolFrame } from '../state/rows.ts';
 import { createTimeline, unfolded, type Folding, type TimelineOptions } from '../state/timeline.ts';
 import { toolCallOf } from '../state/tool-call.ts';
+import { createTurnWindow } from './turn-window.ts';
 import { viewMode } from './view-mode.ts';
 import type { StateListener } from './follow-state.ts';
 
@@ -137,8 +138,17 @@ export function openSession({ client, features, drafts, report }: SessionDeps, i
       report(error);
     },
     eventsMissed() {
+      void turns.refresh();
       for (const listener of listeners) listener.eventsMissed();
     },
+  });
+
+  const turns = createTurnWindow({
+    client,
+    sessionId: id,
+    state: () => mainOf(feed.agents),
+    joined: () => changed(MAIN_AGENT),
+    report,
   });
 
   const timeline = { isDrawn: features.isDrawn, effectOf: effectsOf(features) };
@@ -149,6 +159,7 @@ export function openSession({ client, features, drafts, report }: SessionDeps, i
     toggled: toggled.value.get(agentId) ?? unfolded.toggled,
   });
   const mainRows = createTimeline(timeline);
+  const windowRows = createTimeline(timeline);
   /** Computed lazily: a session that is not displayed costs nothing. */
   const view = computed<SessionView>(() => {
     void version.value;
@@ -196,6 +207,18 @@ export function openSession({ client, features, drafts, report }: SessionDeps, i
       return () => void listeners.delete(listener);
     },
     loadOlder: (agentId: string) => feed.loadOlder(agentId),
+    /** The window of turns that a jump has opened. */
+    turns,
+    /** The rows of the main agent's conversation that are displayed: those of the window, else the newest. */
+    shownRows: computed<readonly Row[]>(() => {
+      const shown = turns.window.value;
+      if (!shown) return view.value.rows;
+      return windowRows({ items: [...shown.items], pending: view.value.main.pending }, foldingOf(MAIN_AGENT));
+    }),
+    /** The open tool of the conversation. */
+    tool: shallowRef<'outline' | 'find'>(),
+    /** The image that the viewer displays. */
+    image: shallowRef<{ url: string; name: string }>(),
     /** Rows of another agent, followed in detail until `close()`. */
     openAgent(agentId: string): OpenAgent {
       const rowsOf = createTimeline(timeline);
@@ -212,6 +235,7 @@ export function openSession({ client, features, drafts, report }: SessionDeps, i
       closed = true;
       for (const stop of stops) stop();
       feed.close();
+      turns.close();
     },
   };
 }

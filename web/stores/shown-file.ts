@@ -1,6 +1,6 @@
-/** The file that the panel displays; any part of the page may set it. */
-import { shallowRef } from 'vue';
-import { useOpenPanel } from './open-panel.ts';
+/** The file that the panel of a session displays; any part of the page may set it. */
+import { shallowReactive } from 'vue';
+import type { Pane } from '../shell/pane.ts';
 
 export const FILES_PANEL = 'files';
 
@@ -12,10 +12,14 @@ export interface ShownFile {
   line?: number;
 }
 
-export const shownFile = shallowRef<ShownFile>();
+const shown = shallowReactive(new Map<string, ShownFile>());
 
-/** Displays a file, and opens the panel. */
-export function showFile(file: ShownFile): void {
-  shownFile.value = file;
-  useOpenPanel().value = FILES_PANEL;
+export const shownFile = (sessionId: string): ShownFile | undefined => shown.get(sessionId);
+export const setShownFile = (file: ShownFile): void => void shown.set(file.sessionId, file);
+export const closeFile = ({ sessionId }: ShownFile): void => void shown.delete(sessionId);
+
+/** Displays a file, and opens the panel in the pane of its session. */
+export function showFile(file: ShownFile, pane: Pick<Pane, 'show'>): void {
+  setShownFile(file);
+  pane.show(FILES_PANEL);
 }

@@ -1,5 +1,5 @@
 /** Shared state of the whole page: the client, the connection, the session list, models. */
-import { computed, inject, shallowRef, type InjectionKey } from 'vue';
+import { computed, inject, shallowRef, watch, type InjectionKey } from 'vue';
 import {
   ConnectionError,
   RelayError,
@@ -12,14 +12,18 @@ import {
   type Meta,
   type Model,
 } from '@service-code/client';
-import type { FeatureSet } from '../features/feature.ts';
+import type { Command, CommandContext, FeatureSet } from '../features/feature.ts';
 import { openSession, type OpenSession } from './session.ts';
+import { createLayout } from './layout.ts';
+import { createNavigation } from './navigation.ts';
+import { createPanes } from './panes.ts';
 import { createBatch, type BatchAction } from './batch.ts';
 import { createPins } from './pins.ts';
 import { createSessionLists } from './session-lists.ts';
 import { caller, changeElsewhere } from './caller.ts';
 import type { TurnTarget } from '../state/search-hits.ts';
-import type { SearchOptions } from '../state/search-query.ts';
+import type { PaletteRequest } from '../state/palette-mode.ts';
+import { panelCommands } from './panel-commands.ts';
 import { sessionHashAddress } from '../state/page-address.ts';
 import { createDraftDatabase } from './draft-database.ts';
 import { createDrafts } from './drafts.ts';
@@ -40,9 +44,6 @@ export function useWorkbench(): Workbench {
   if (!workbench) throw new Error('No workbench is provided');
   return workbench;
 }
-
-const sessionInAddress = () => /^#\/s\/(.+)$/.exec(location.hash)?.[1];
-const viewInAddress = () => /^#\/([a-z-]+)$/.exec(location.hash)?.[1];
 
 /** Opens the connection of the page; never closed. */
 export function createWorkbench(features: FeatureSet, tokens: TokenStore) {
@@ -70,13 +71,20 @@ export function createWorkbench(features: FeatureSet, tokens: TokenStore) {
   const models = shallowRef<Model[]>([]);
   const config = shallowRef<Config>();
   const auth = shallowRef<AuthSummary>();
-  const selected = shallowRef(sessionInAddress());
-  /** Id of the view that replaces the conversation. */
-  const viewId = shallowRef(viewInAddress());
+  const navigation = createNavigation(() => {
+    const given = takeToken();
+    if (given !== undefined) void useToken(given);
+    return given !== undefined;
+  });
+  const layout = createLayout(scopedName('layout'));
+  const panes = createPanes({ navigation, layout, panels: features.panels });
+  const { selected } = panes;
   /** The message to display in the selected session, until it is displayed. */
   const target = shallowRef<TurnTarget>();
-  /** The scope of the open search palette; undefined while it is closed. */
-  const palette = shallowRef<SearchOptions['scope']>();
+  /** Undefined while the palette is closed. */
+  const palette = shallowRef<PaletteRequest>();
+  /** The dialog of the shell that is open. */
+  const dialog = shallowRef<'new-session' | 'keys'>();
 
   /** Displays the error of a rejected call; a lost connection has a separate banner. */
   function report(error: unknown): void {
@@ -149,21 +157,22 @@ export function createWorkbench(features: FeatureSet, tokens: TokenStore) {
     if (frame.type === 'event.config.changed') readModels().catch(report);
   });
 
-  window.addEventListener('hashchange', () => {
-    const given = takeToken();
-    if (given) return void useToken(given);
-    selected.value = sessionInAddress();
-    viewId.value = viewInAddress();
-    if (target.value?.sessionId !== selected.value) target.value = undefined;
+  watch(selected, (id) => {
+    if (target.value?.sessionId !== id) target.value = undefined;
   });
   window.addEventListener('online', () => socket.probe());
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden) socket.probe();
   });
 
-  function select(id: string | undefined) {
-    location.hash = id === undefined ? '#/' : `#/s/${id}`;
+  /** Closes sessions that were not used recently; those in panes stay. */
+  function evict() {
+    const kept = open.filter((session, index) => index < KEPT_SESSIONS || panes.has(session.id));
+    for (const session of open) if (!kept.includes(session)) session.close();
+    open = kept;
   }
+  // A session that has just left its pane.
+  watch(panes.slots, evict, { flush: 'post' });
 
   /** Ordered by last use, the newest first. */
   let open: OpenSession[] = [];
@@ -186,27 +195,38 @@ export function createWorkbench(features: FeatureSet, tokens: TokenStore) {
     config,
     auth,
     selected,
-    mainView: computed(() => features.mainViews.find(({ id }) => id === viewId.value)),
+    navigation,
+    layout,
+    panes,
+    mainView: computed(() => features.mainViews.find(({ id }) => id === navigation.view.value)),
     target,
     palette,
+    dialog,
+    /** The commands of all features, and those of their panels. */
+    commands: [...features.commands, ...panelCommands(features.panels)],
+    /** Runs a command in the focused pane. A rejection is reported as that of any other call. */
+    run(command: Command): void {
+      Promise.resolve(command.run(this.commandContext())).catch(report);
+    },
+    commandContext(): CommandContext {
+      const pane = panes.focusedPane.value;
+      return { workbench: this, pane, session: pane?.session };
+    },
     report,
     refresh,
-    select,
-    showView(id: string) {
-      location.hash = `#/${id}`;
-    },
+    select: panes.select,
+    showView: (id: string) => navigation.go(`#/${id}`),
     /** Selects a session and displays one of its messages. */
     openAt(id: string, wanted: TurnTarget | undefined) {
+      panes.select(id);
       target.value = wanted;
-      select(id);
     },
     /** Returns the followed session; a recently used one is reused without loading. */
     open(id: string): OpenSession {
       const known = open.find((session) => session.id === id && !session.failure.value);
       const session = known ?? openSession({ client, features, drafts, report }, id);
-      const all = [session, ...open.filter((other) => other !== session)];
-      open = all.slice(0, KEPT_SESSIONS);
-      for (const gone of all.slice(KEPT_SESSIONS)) gone.close();
+      open = [session, ...open.filter((other) => other !== session)];
+      evict();
       return session;
     },
     /** The workspace of a session that the page has. */
@@ -215,7 +235,9 @@ export function createWorkbench(features: FeatureSet, tokens: TokenStore) {
     /** Archives or restores sessions; returns those that succeeded. */
     async change(action: BatchAction, ids: readonly string[]): Promise<ReadonlySet<string>> {
       const done = await batch.run(action, ids);
-      if (action === 'archive' && selected.value !== undefined && done.has(selected.value)) select(undefined);
+      if (action === 'archive') {
+        for (const { slot, sessionId } of panes.slots.value) if (done.has(sessionId)) panes.close(slot);
+      }
       return done;
     },
     batch,

@@ -5,6 +5,8 @@ export interface Tip {
   element: HTMLElement;
   text: string;
   keys?: string | undefined;
+  /** Whether the text is more than the name of the element. */
+  describes?: boolean;
 }
 
 /** How long a pointer rests before the tooltip appears, in ms. */

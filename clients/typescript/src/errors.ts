@@ -1,5 +1,13 @@
 /** Expected failures of a call to the server; any other thrown error is a bug. */
 
+interface Facts {
+  /** HTTP status of the reply; 200 for most codes. */
+  status: number;
+  details?: unknown;
+  data?: unknown;
+  requestId?: string | undefined;
+}
+
 /** The server replied with an error code. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -7,13 +15,21 @@ export class ApiError extends Error {
   readonly status: number;
   readonly details: unknown;
   readonly data: unknown;
+  /** Identifies the request in the server's log; undefined for frames of the socket. */
+  readonly requestId: string | undefined;
 
-  constructor(code: number, message: string, facts: { status: number; details?: unknown; data?: unknown }) {
-    super(message);
+  constructor(code: number, msg: string, { status, details, data, requestId }: Facts) {
+    super(msg);
     this.code = code;
-    this.status = facts.status;
-    this.details = facts.details;
-    this.data = facts.data;
+    this.status = status;
+    this.details = details;
+    this.data = data;
+    this.requestId = requestId;
+  }
+
+  /** The server's text, which is the message of the error too. */
+  get msg(): string {
+    return this.message;
   }
 }
 

@@ -1,5 +1,6 @@
 /** Accumulates live output of calls: each chunk arrives separately and replaces the one before in the transcript. */
-import type { TranscriptBatch, TranscriptState } from './types.ts';
+import type { TranscriptBatch } from './frames.ts';
+import type { TranscriptState } from './transcript.ts';
 
 /** Retained output of a call, from its end. */
 const OUTPUT_CHARS = 64 * 1024;

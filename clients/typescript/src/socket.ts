@@ -1,7 +1,8 @@
 /** The WebSocket, reopened automatically: requests with acks, events, reconnect and probes. */
 import { ApiError, ConnectionError } from './errors.ts';
 import { createSignal, type Signal } from './signal.ts';
-import type { Ack, AckPayload, EventFrame, FrameType, RequestPayload, RequestType, ServerFrames } from './types.ts';
+import type { Ack, AckPayload, EventFrame, FrameType, RequestPayload, RequestType, ServerFrames } from './frames.ts';
+import type { CallOptions } from './operations.ts';
 
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 30_000;
@@ -52,8 +53,11 @@ export interface Socket {
   onEvent(listener: (frame: EventFrame) => void): () => void;
   /** Calls the listener with each later state of the connection. */
   onConnection(listener: (connection: Connection) => void): () => void;
-  /** Resolves with the ack's payload; rejects with ApiError or, when the connection breaks, ConnectionError. */
-  request<T extends RequestType>(type: T, payload: RequestPayload<T>): Promise<AckPayload<T>>;
+  /**
+   * Resolves with the ack's payload; rejects with ApiError, with ConnectionError when the connection breaks, or with the
+   * signal's reason. An abort does not undo a frame that was sent.
+   */
+  request<T extends RequestType>(type: T, payload: RequestPayload<T>, options?: CallOptions): Promise<AckPayload<T>>;
   /**
    * Pings the server and reconnects when no reply arrives within 10 s; connects when waiting, or when the token differs
    * from the refused one.
@@ -66,7 +70,7 @@ export interface Socket {
 
 interface Waiter {
   answered(ack: Ack): void;
-  reject(error: Error): void;
+  reject(reason: unknown): void;
 }
 
 /** Opens the connection immediately and reopens it until `close()`. */
@@ -194,7 +198,8 @@ export function createSocket(options: SocketOptions): Socket {
     on: (type, listener) => signals[type].listen(listener),
     onEvent: events.listen,
     onConnection: connections.listen,
-    request(type, payload) {
+    request(type, payload, { signal } = {}) {
+      if (signal?.aborted) return Promise.reject(signal.reason);
       if (!socket || connection.kind !== 'open') return Promise.reject(new ConnectionError('Not connected'));
       lastId += 1;
       const id = String(lastId);
@@ -206,7 +211,13 @@ export function createSocket(options: SocketOptions): Socket {
         waiters.set(id, { answered, reject });
       });
       send(socket, { type, id, payload });
-      return answer;
+      if (!signal) return answer;
+      const onAbort = () => {
+        waiters.get(id)?.reject(signal.reason);
+        waiters.delete(id);
+      };
+      signal.addEventListener('abort', onAbort);
+      return answer.finally(() => signal.removeEventListener('abort', onAbort));
     },
     probe,
     hold() {

@@ -4,7 +4,9 @@ import { ApiError, ConnectionError } from './errors.ts';
 import { withOutput } from './live-output.ts';
 import type { Rest } from './rest.ts';
 import type { Socket } from './socket.ts';
-import { MAIN_AGENT, type Grade, type ServerFrames, type TranscriptState } from './types.ts';
+import type { Grade, ServerFrames } from './frames.ts';
+import type { TranscriptState } from './transcript.ts';
+import { MAIN_AGENT } from './types.ts';
 
 /** Delay before a failed request is retried while the connection stays open. */
 const RETRY_MS = 1000;

@@ -1,108 +1,113 @@
-/** The wire types of a client, derived from the server's schemas and imported as types only. */
-import type { MAIN_AGENT as mainAgent } from '../../../server/schema/agents.ts';
-import type { FileHits } from '../../../server/schema/rest/file-search.ts';
-import type { CreateProvider } from '../../../server/schema/rest/provider.ts';
-import type { SearchRequest } from '../../../server/schema/rest/search.ts';
-import type {
-  DurableFields,
-  DurableType,
-  GlobalFields,
-  GlobalType,
-  VolatileFields,
-  VolatileGlobalFields,
-  VolatileGlobalType,
-  VolatileType,
-} from '../../../server/schema/events/catalogue.ts';
-import type { ServerFrameType } from '../../../server/schema/frames/server-frames.ts';
+/** Names for the values of the API, all from the generated types. */
+import type { components } from './generated/openapi.ts';
+import type { Reply, RequestBody, RequestOptions } from './operations.ts';
 
-export type { ConfigObject as Config } from '../../../server/schema/config/config.ts';
-export type { ContentPart } from '../../../server/schema/rest/content.ts';
-export type { Display } from '../../../server/schema/rest/display.ts';
-export type { AckPayload, RequestPayload, RequestType } from '../../../server/schema/frames/request-frames.ts';
-export type { FileContent } from '../../../server/schema/rest/file-content.ts';
-export type { FileEntry, GitStatus } from '../../../server/schema/rest/file-entry.ts';
-export type { FileLists } from '../../../server/schema/rest/file-list.ts';
-export type { FileHits } from '../../../server/schema/rest/file-search.ts';
-export type { GitDiff, GitStatusReply } from '../../../server/schema/rest/git.ts';
-export type { ServerFrames, TerminalFrame } from '../../../server/schema/frames/server-frames.ts';
-export type { ToolOutput } from '../../../server/schema/engine.ts';
-export type { Goal } from '../../../server/schema/events/modes.ts';
-export type { PermissionMode } from '../../../server/schema/scalars.ts';
-export type { Approval, Question, ResolveApproval } from '../../../server/schema/rest/interaction.ts';
-export type { Meta } from '../../../server/schema/rest/meta.ts';
-export type { ModelItem as Model } from '../../../server/schema/rest/model.ts';
-export type { AuthSummary, CreateProvider } from '../../../server/schema/rest/provider.ts';
-export type { Prompt, SubmitPrompt } from '../../../server/schema/rest/prompt.ts';
-export type { SearchHit, SearchReply } from '../../../server/schema/rest/search.ts';
-export type { SessionBatch } from '../../../server/schema/rest/session-batch.ts';
-export type { AgentConfigRequest, Session, SessionStatus } from '../../../server/schema/rest/session.ts';
-export type { SessionTask } from '../../../server/schema/rest/task.ts';
-export type { Terminal } from '../../../server/schema/rest/terminal.ts';
-export type {
-  Frame,
-  Interaction,
-  Item,
-  Step,
-  Task as TranscriptTask,
-  TranscriptPage,
-  TranscriptPrompt,
-} from '../../../server/schema/rest/transcript.ts';
-export type { TranscriptOp, TranscriptOps } from '../../../server/schema/rest/transcript-ops.ts';
-export type { TranscriptState } from '../../../server/transcript/reducer/state.ts';
-export type { Grade } from '../../../server/schema/frames/transcripts.ts';
-export type { TranscriptBatch } from '../../../server/schema/frames/transcript-updates.ts';
-export type { Upload } from '../../../server/schema/rest/upload.ts';
-export type { Workspace } from '../../../server/schema/rest/workspace.ts';
+type Schemas = components['schemas'];
 
-/** All members but the query have defaults. */
-export type SearchQuery = Partial<SearchRequest> & Pick<SearchRequest, 'query'>;
+// The server and its settings
+export type AuthSummary = Schemas['AuthSummary'];
+export type Config = Schemas['Config'];
+export type Meta = Schemas['Meta'];
+export type Model = Schemas['ModelItem'];
+export type CapabilityInstall = Schemas['CapabilityInstall'];
+export type CapabilityStatus = Schemas['Capability'];
+export type MarketplaceEntry = Schemas['MarketplaceEntry'];
+export type PluginSummary = Schemas['Plugin'];
+export type SkillDescriptor = Schemas['SkillDescriptor'];
+export type ToolDescriptor = Schemas['ToolDescriptor'];
 
-export type FileHit = FileHits['items'][number];
+// Providers
+export type CatalogEntry = Schemas['CatalogEntry'];
+export type RejectReason = NonNullable<CatalogEntry['reject_reason']>;
+export type CreateProvider = RequestBody<'POST /api/v1/providers'>;
+export type ImportCatalog = RequestBody<'POST /api/v1/providers:import_catalog'>;
+export type ImportedProvider = Reply<'POST /api/v1/providers:import_catalog'>;
+export type ImportRegistry = RequestBody<'POST /api/v1/providers:import_registry'>;
+export type ImportedRegistry = Reply<'POST /api/v1/providers:import_registry'>;
+export type ProviderItem = Schemas['ProviderItem'];
+export type RefreshReport = Schemas['RefreshReport'];
 
-/** The id of a session's main agent; all others are its subagents. */
-export const MAIN_AGENT: typeof mainAgent = 'main';
+// Account and remote control
+export type LoginFlow = Schemas['LoginFlow'];
+export type Quota = Schemas['Quota'];
+export type UserInfo = Schemas['UserInfo'];
+export type RemoteConflict = Schemas['RemoteConflict'];
+export type RemoteDevice = Schemas['RemoteDevice'];
+export type RemoteStatus = Schemas['RemoteStatus'];
 
-interface Routing {
-  agentId: string;
-  sessionId: string;
-  /** Milliseconds since the epoch; engine events only. */
-  time?: number;
-}
+// MCP servers
+export type AuthStatus = Reply<'GET /api/v2/mcp/auth-statuses'>[number]['authStatus'];
+export type ManagedServer = Reply<'GET /api/v2/mcp/servers'>[number];
+export type McpServerConfig = RequestBody<'PUT /api/v2/mcp/servers/{name}'>;
+export type McpServerRow = Schemas['McpServer'];
+export type Locator = Reply<'POST /api/v2/mcp/servers:inspect'>[number]['locator'];
 
-interface Frame<T extends string, Fields> {
-  type: T;
-  seq: number;
-  session_id: string;
-  timestamp: string;
-  /** An empty object schema infers a type that allows no members. */
-  payload: (Fields extends Record<string, never> ? object : Fields) & Routing;
-  epoch?: string;
-}
+// Sessions and workspaces
+export type AgentConfigRequest = NonNullable<RequestBody<'POST /api/v1/sessions/{session_id}/profile'>['agent_config']>;
+export type CreateSession = RequestBody<'POST /api/v1/sessions'>;
+export type Goal = Schemas['Goal'];
+export type PermissionMode = NonNullable<Config['default_permission_mode']>;
+export type Session = Schemas['Session'];
+export type SessionBatch = Reply<'POST /api/v2/sessions:archive'>;
+export type SessionQuery = NonNullable<RequestOptions<'GET /api/v1/sessions'>['query']>;
+export type SessionStatus = Schemas['SessionStatus'];
+export type SessionTask = Schemas['Task'];
+export type SessionWarning = Reply<'GET /api/v1/sessions/{session_id}/warnings'>['warnings'][number];
+export type Terminal = Reply<'GET /api/v1/sessions/{session_id}/terminals'>['items'][number];
+export type Workspace = Schemas['Workspace'];
 
-/** Types of the frames that `Socket.on` delivers. The event `error` has the type of the system frame, which is not needed. */
-export type FrameType = Exclude<ServerFrameType, 'error'>;
+// Prompts, and requests of an agent to people
+export type ActivateSkill = NonNullable<RequestBody<'POST /api/v1/sessions/{session_id}/skills/{skill_name}:activate'>>;
+export type Approval = Schemas['ApprovalRequest'];
+export type ContentPart = Schemas['ContentPartInput'];
+export type Display = Approval['tool_input_display'];
+export type Message = Schemas['Message'];
+export type Prompt = Schemas['Prompt'];
+export type Question = Schemas['QuestionRequest'];
+export type ResolveApproval = RequestBody<'POST /api/v1/sessions/{session_id}/approvals/{approval_id}'>;
+export type SubmitPrompt = RequestBody<'POST /api/v1/sessions/{session_id}/prompts'>;
+export type Upload = Schemas['File'];
 
-export type DurableFrame = { [T in DurableType]: Frame<T, DurableFields<T>> & { volatile?: undefined } }[DurableType];
-export type VolatileFrame = {
-  [T in VolatileType]: Frame<T, VolatileFields<T>> & { volatile: true; offset?: number };
-}[VolatileType];
-export type GlobalFrame =
-  | { [T in GlobalType]: Frame<T, GlobalFields<T>> & { volatile?: undefined } }[GlobalType]
-  | { [T in VolatileGlobalType]: Frame<T, VolatileGlobalFields<T>> & { volatile: true } }[VolatileGlobalType];
+// Search
+export type SearchHit = Schemas['SearchHit'];
+export type SearchQuery = RequestBody<'POST /api/v1/search'>;
+export type SearchReply = Reply<'POST /api/v1/search'>;
 
-/** Every event of this server. Clients ignore unknown types, so a `switch` needs no default case. */
-export type EventFrame = DurableFrame | VolatileFrame | GlobalFrame;
+// Files
+export type FileContent = Schemas['FileContent'];
+export type FileEntry = Schemas['FileEntry'];
+export type FileHit = Schemas['FileHit'];
+export type FileHits = Schemas['FileHits'];
+export type FileLists = Schemas['FileLists'];
+export type GitDiff = Schemas['GitDiff'];
+export type GitStatus = NonNullable<FileEntry['git_status']>;
+export type GitStatusReply = Schemas['GitStatusReply'];
 
-export interface Ack {
-  code: number;
-  msg: string;
-  payload: object;
-}
+// Transcripts
+export type Frame = Schemas['TranscriptFrame'];
+export type Interaction = Schemas['TranscriptInteraction'];
+export type Item = Schemas['TranscriptItem'];
+export type Step = Schemas['TranscriptStep'];
+export type TranscriptAttachment = Schemas['TranscriptAttachment'];
+export type TranscriptCaller = Schemas['TranscriptCaller'];
+export type TranscriptMeta = Schemas['TranscriptMeta'];
+export type TranscriptOp = Schemas['TranscriptOp'];
+export type TranscriptOps = Reply<'GET /api/v1/sessions/{session_id}/transcript/ops'>;
+export type TranscriptPage = Reply<'GET /api/v1/sessions/{session_id}/transcript'>;
+export type TranscriptPrompt = Schemas['TranscriptPrompt'];
+export type TranscriptQuery = RequestOptions<'GET /api/v1/sessions/{session_id}/transcript'>['query'];
+export type TranscriptTask = Schemas['TranscriptTask'];
+export type TranscriptTodo = Schemas['TranscriptTodo'];
+
+export type UserMessages = Reply<'GET /api/v1/sessions/{session_id}/transcript/user-messages'>;
 
 export interface Page<T> {
   items: T[];
   has_more: boolean;
 }
+
+/** The id of a session's main agent; all others are its subagents. */
+export const MAIN_AGENT = 'main';
 
 /** Wire types of a provider, the most common first. */
 export const wireTypes: readonly CreateProvider['type'][] = [
@@ -113,23 +118,3 @@ export const wireTypes: readonly CreateProvider['type'][] = [
   'vertexai',
   'native',
 ];
-
-export interface SessionQuery {
-  before_id?: string;
-  page_size?: number;
-  workspace_id?: string;
-  archived_only?: boolean;
-  exclude_empty?: boolean;
-}
-
-export interface TranscriptQuery {
-  agent_id: string;
-  before_turn?: string;
-  page_size?: number;
-}
-
-export interface CreateSession {
-  workspace_id?: string;
-  metadata?: { cwd: string };
-  title?: string;
-}

@@ -148,7 +148,13 @@ describe('a capability', () => {
     seq: 0,
     session_id: '__global__',
     timestamp: '',
-    payload: { capability_id: id, install, agentId: 'main', sessionId: '__global__' },
+    payload: {
+      type: 'event.capability.changed',
+      capability_id: id,
+      install,
+      agentId: 'main',
+      sessionId: '__global__',
+    },
     volatile: true,
   });
   const pluginChanged: EventFrame = {
@@ -156,7 +162,7 @@ describe('a capability', () => {
     seq: 1,
     session_id: '__global__',
     timestamp: '',
-    payload: { agentId: 'main', sessionId: '__global__' },
+    payload: { type: 'event.plugin.changed', agentId: 'main', sessionId: '__global__' },
   };
 
   it('has the progress of the last event', () => {

@@ -30,7 +30,7 @@ export const session = (over: Partial<Session> = {}): Session => ({
 });
 
 type Distribute<F> = F extends EventFrame
-  ? { type: F['type']; payload: Omit<F['payload'], 'agentId' | 'sessionId'>; agent?: string }
+  ? { type: F['type']; payload: Omit<F['payload'], 'type' | 'time' | 'agentId' | 'sessionId'>; agent?: string }
   : never;
 /** An event without the members that every frame repeats. */
 export type Draft = Distribute<EventFrame>;

@@ -1,5 +1,8 @@
 /** Views of the calls that read, write, edit and find files. */
-import { textOf, type Args, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
+import { t as textOfKey } from '../../messages/messages.ts';
+import { textOf, type Args, type DrawnCall, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
+import { outputText } from '../../state/tool-call.ts';
+import { foundFiles, foundLines, type Hit, type HitsBody } from './hits.ts';
 
 export type EditBody = { kind: 'edit'; before: string; after: string };
 export type WriteBody = { kind: 'write'; path: string; content: string };
@@ -21,7 +24,29 @@ const find = (verb: string, what: string, path: string): ToolSummary => ({
   subject: [what, path].filter(Boolean).join(' in '),
   effect: 'reads',
 });
-const pattern = (verb: string) => (args: Args) => find(verb, textOf(args, 'pattern'), textOf(args, 'path'));
+
+/** The hits replace the text of the result, if it has any. */
+function withHits(summary: ToolSummary, hits: readonly Hit[]): ToolSummary {
+  if (hits.length === 0) return summary;
+  const body: HitsBody = { kind: 'hits', hits };
+  return { ...summary, body, output: 'on failure', outcome: textOfKey('conversation.hits', { count: hits.length }) };
+}
+
+const isEnded = ({ output, state }: DrawnCall) => output !== undefined && state === 'done';
+
+function grep(args: Args, call: DrawnCall): ToolSummary {
+  const summary = find('Search', textOf(args, 'pattern'), textOf(args, 'path'));
+  if (!isEnded(call)) return summary;
+  const mode = textOf(args, 'output_mode') || 'files_with_matches';
+  const output = outputText(call.output);
+  if (mode === 'count_matches') return summary;
+  return withHits(summary, mode === 'content' ? foundLines(output) : foundFiles(output));
+}
+
+function glob(args: Args, call: DrawnCall): ToolSummary {
+  const summary = find('Find', textOf(args, 'pattern'), textOf(args, 'path'));
+  return isEnded(call) ? withHits(summary, foundFiles(outputText(call.output))) : summary;
+}
 
 export const fileViews: ToolViews = {
   tools: {
@@ -31,11 +56,12 @@ export const fileViews: ToolViews = {
       subject: textOf(args, 'path'),
       opens: 'always',
       output: 'on failure',
+      effect: 'reads',
     }),
     Write: (args) => write(textOf(args, 'path'), textOf(args, 'content')),
     Edit: (args) => edit(textOf(args, 'path'), textOf(args, 'old_string'), textOf(args, 'new_string')),
-    Grep: pattern('Search'),
-    Glob: pattern('Find'),
+    Grep: grep,
+    Glob: glob,
   },
   displays: {
     diff: ({ path, before, after }) => edit(path, before, after),

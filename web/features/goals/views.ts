@@ -39,7 +39,7 @@ const budget = ({ value, unit }: Args) => [value, unit].filter((part) => part !=
 export const goalViews: ToolViews = {
   tools: {
     CreateGoal: (args) => start(textOf(args, 'objective'), textOf(args, 'completionCriterion')),
-    GetGoal: () => ({ verb: 'Read goal', subject: '' }),
+    GetGoal: () => ({ verb: 'Read goal', subject: '', effect: 'reads' }),
     SetGoalBudget: (args) => ({ verb: 'Limit goal', subject: budget(args), prose: true }),
     UpdateGoal: (args) => ({ verb: 'Update goal', subject: textOf(args, 'status'), prose: true }),
   },

@@ -1,5 +1,5 @@
 /** Candidates for a mention: files of the session's workspace. */
-import type { FileHit, FileHits } from '@service-code/client';
+import type { FileHit } from '@service-code/client';
 import type { Candidate, Completion } from '../feature.ts';
 import { mentionAt, mentionOf } from './mention.ts';
 
@@ -19,7 +19,7 @@ export const mentionCompletion: Omit<Completion, 'row'> = {
     return async (query): Promise<MentionCandidate[]> => {
       if (workspace === undefined) return [];
       const body = { workspace, query, limit: LIMIT };
-      const { items } = await rest.request<FileHits>('POST', 'workspace/fs:suggest', { body });
+      const { items } = await rest.request('POST /api/v1/workspace/fs:suggest', { body });
       return items.map((hit) => ({ key: hit.path, insertion: mentionOf(hit), hit }));
     };
   },
