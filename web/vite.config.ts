@@ -18,7 +18,7 @@ export default defineConfig({
     vue(),
     iconSprite(),
     compressedAssets(),
-    limitedSize({ firstView: 180_000, session: 140_000, sessionSources: /\/SessionPane\.vue$/ }),
+    limitedSize({ firstView: 180_000, session: 140_000, sessionSources: /\/SessionPanes?\.vue$/ }),
   ],
   build: {
     outDir: 'dist',

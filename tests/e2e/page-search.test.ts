@@ -198,7 +198,7 @@ it('has titles immediately, and narrows by author, session and project', async (
   await page.goto(`${server.url}/#/s/${session}`);
   const menu = page.getByRole('button', { name: 'Session menu' });
   await menu.press('Enter');
-  await page.getByRole('menuitem', { name: 'Find in this session' }).press('Enter');
+  await page.getByRole('menuitem', { name: 'Search in this session' }).press('Enter');
   await input().fill('pangolin');
   await expect.poll(() => options().count()).toBe(2);
   await choice('Where', 'This session').waitFor(visible);

@@ -71,7 +71,10 @@ export interface Command {
   title: PlainKey | (() => string);
   /** Name of an icon. */
   icon?: string;
-  /** Such as `Mod+Shift+D`: `Mod` is Command on a Mac, else Control; the last part is compared with `event.code`. */
+  /**
+   * Such as `Mod+Shift+D`: `Mod` is Command on a Mac, else Control; `Ctrl` is always Control. The last part is compared
+   * with `event.code`.
+   */
   keys?: string;
   /** The region in which its keys apply while it has the focus; default: everywhere. */
   scope?: Region;
@@ -153,7 +156,12 @@ export interface Completion {
   /** Minimum time between typing and a search, in ms; default: none. */
   delayMs?: number;
   /** Called each time the list opens; the returned function searches. A rejection is an empty list. */
-  open(opened: { rest: Pick<Rest, 'request'>; view: SessionView }): (query: string) => Promise<readonly Candidate[]>;
+  open(opened: {
+    rest: Pick<Rest, 'request'>;
+    view: SessionView;
+    /** The commands that can run now. */
+    commands: readonly Command[];
+  }): (query: string) => Promise<readonly Candidate[]>;
   /** Draws a candidate; prop `candidate`. */
   row: Component;
 }
@@ -163,6 +171,8 @@ export interface Candidate {
   readonly key: string;
   /** Replaces the typed part. */
   readonly insertion: Insertion;
+  /** Runs after the insertion. */
+  readonly command?: Command;
 }
 
 export interface TypedPrompt {

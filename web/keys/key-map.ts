@@ -11,12 +11,17 @@ interface Binding {
 
 const nameOf = (scope: Region | undefined, chord: string) => `${scope ?? ''} ${chord}`;
 
-/** Throws if two commands have the same keys in the same region; `isStrict` false: the first one has them. */
-export function createKeyMap(commands: readonly Command[], isStrict: boolean) {
+export interface KeyMapOptions {
+  /** Throws if two commands have the same keys in the same region; otherwise the first one has them. */
+  isStrict: boolean;
+  isMac: boolean;
+}
+
+export function createKeyMap(commands: readonly Command[], { isStrict, isMac }: KeyMapOptions) {
   const bindings = new Map<string, Binding>();
   for (const command of commands) {
     if (command.keys === undefined) continue;
-    const chord = parseChord(command.keys);
+    const chord = parseChord(command.keys, isMac);
     const name = nameOf(command.scope, chordName(chord));
     const other = bindings.get(name)?.command;
     if (other && isStrict) throw new Error(`${command.id} has the keys of ${other.id}: ${command.keys}`);
@@ -27,8 +32,8 @@ export function createKeyMap(commands: readonly Command[], isStrict: boolean) {
      * The commands of the pressed keys, those of the region first. `inText`: the focus is in a text field, where keys
      * without Mod and Alt type characters.
      */
-    find(event: PressedKey, where: { region: Region | undefined; inText: boolean; isMac: boolean }): Command[] {
-      const chord = pressedChord(event, where.isMac);
+    find(event: PressedKey, where: { region: Region | undefined; inText: boolean }): Command[] {
+      const chord = pressedChord(event, isMac);
       if (chord === undefined) return [];
       const scopes = where.region === undefined ? [undefined] : [where.region, undefined];
       return scopes.flatMap((scope) => {

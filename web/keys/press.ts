@@ -24,3 +24,6 @@ export const isPress = (event: KeyboardEvent): boolean =>
 export const isTextField = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || target.matches('textarea, input:not([type=radio], [type=checkbox])'));
+
+/** Whether the last key event was the first one since the release of its key. */
+export const isFirstPress = (): boolean => isFirst;

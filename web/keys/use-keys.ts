@@ -19,12 +19,12 @@ function isCovered(target: EventTarget | null): boolean {
 
 /** Runs commands by their keys while the component is mounted. Keys that an element has handled are not for them. */
 export function useKeys(workbench: Workbench): void {
-  const keys = createKeyMap(workbench.commands, import.meta.env.DEV);
+  const keys = createKeyMap(workbench.commands, { isStrict: import.meta.env.DEV, isMac: isMac() });
 
   function onKeydown(event: KeyboardEvent) {
     if (event.defaultPrevented || event.isComposing || isCovered(event.target)) return;
     const { target } = event;
-    const found = keys.find(event, { region: regionOf(target), inText: isTextField(target), isMac: isMac() });
+    const found = keys.find(event, { region: regionOf(target), inText: isTextField(target) });
     const command = found.find(({ when }) => when?.(workbench.commandContext()) ?? true);
     if (!command) return;
     event.preventDefault();

@@ -1,6 +1,9 @@
 /** The English texts of the page, by key. A text with parameters is a function of them; it returns plain text. */
+import { approvals } from './en/approvals.ts';
 import { account } from './en/account.ts';
+import { agents } from './en/agents.ts';
 import { common } from './en/common.ts';
+import { composer } from './en/composer.ts';
 import { conversation } from './en/conversation.ts';
 import { drafts } from './en/drafts.ts';
 import { errors } from './en/errors.ts';
@@ -8,6 +11,8 @@ import { files } from './en/files.ts';
 import { list } from './en/list.ts';
 import { mcp } from './en/mcp.ts';
 import { palette } from './en/palette.ts';
+import { plans } from './en/plans.ts';
+import { questions } from './en/questions.ts';
 import { plugins } from './en/plugins.ts';
 import { providers } from './en/providers.ts';
 import { remote } from './en/remote.ts';
@@ -19,10 +24,14 @@ import { titles } from './en/titles.ts';
 import { token } from './en/token.ts';
 import { trust } from './en/trust.ts';
 import { ui } from './en/ui.ts';
+import { waiting } from './en/waiting.ts';
 
 export const en = {
+  ...agents,
   ...account,
   ...common,
+  ...approvals,
+  ...composer,
   ...conversation,
   ...drafts,
   ...errors,
@@ -30,6 +39,8 @@ export const en = {
   ...list,
   ...mcp,
   ...palette,
+  ...plans,
+  ...questions,
   ...plugins,
   ...providers,
   ...remote,
@@ -41,4 +52,5 @@ export const en = {
   ...token,
   ...trust,
   ...ui,
+  ...waiting,
 };

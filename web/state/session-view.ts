@@ -60,6 +60,8 @@ export function retryText({ items }: Pick<TranscriptState, 'items'>): Message | 
 
 export interface AgentStatus {
   model: string | undefined;
+  /** Undefined while it is not read. */
+  effort: string | undefined;
   permission: PermissionMode;
   /** The client that set it. */
   permissionBy: TranscriptCaller | undefined;
@@ -74,6 +76,7 @@ export function factsOf({ main, status }: Pick<SessionView, 'main' | 'status'>):
   const { agent = {}, modes } = main.meta;
   return {
     model: agent.model ?? status?.model,
+    effort: agent.thinkingEffort ?? status?.thinking_level,
     permission: agent.permission ?? status?.permission ?? 'manual',
     permissionBy: agent.permissionBy,
     // A default applies until the agent has started.

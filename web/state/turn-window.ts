@@ -1,6 +1,12 @@
 /** A page of turns around one that is far from the loaded ones, until it reaches them. */
-import { itemId, prependItems } from '#server/transcript/reducer/state.ts';
-import type { Item, TranscriptOp, TranscriptPage, TranscriptState } from '@service-code/client';
+import {
+  type Item,
+  itemId,
+  prependItems,
+  type TranscriptOp,
+  type TranscriptPage,
+  type TranscriptState,
+} from '@service-code/client';
 
 export interface TurnWindow {
   readonly items: readonly Item[];

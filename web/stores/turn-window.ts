@@ -53,13 +53,11 @@ export function createTurnWindow({ client, sessionId, state, joined, report }: T
   /** Incremented by each change that makes a requested page useless. */
   let changes = 0;
 
-  const path = `sessions/${encodeURIComponent(sessionId)}/transcript`;
-
   /** Applies a page, unless the window was changed meanwhile. */
   async function read(query: PageQuery, apply: (page: TranscriptPage) => TurnWindow | undefined): Promise<void> {
     const mine = changes;
     try {
-      const page = await rest.request<TranscriptPage>('GET', path, { query: { agent_id: MAIN_AGENT, ...query } });
+      const page = await rest.transcript(sessionId, { agent_id: MAIN_AGENT, ...query });
       if (mine !== changes) return;
       const next = apply(page);
       const loaded = state();

@@ -1,12 +1,4 @@
-/**
- * The whole client in one object, for the page and for scripts: no DOM, no framework.
- *
- *     import WebSocket from 'ws';
- *     const client = createClient({ baseUrl: 'http://127.0.0.1:58627/', token: () => token, WebSocket });
- *     const session = await client.rest.createSession({ metadata: { cwd: '/home/me/project' } });
- *     const feed = client.follow(session.id, { changed: () => console.log(feed.agents), failed: console.error });
- *     await client.rest.submitPrompt(session.id, { content: [{ type: 'text', text: 'hello' }] });
- */
+/** The whole client in one object, for the page and for scripts: no DOM, no framework. `README.md` has examples. */
 import { createRest, type Rest, type RestOptions } from './rest.ts';
 import { createSocket, type Socket, type SocketOptions } from './socket.ts';
 import { followTranscripts, type TranscriptFollower, type TranscriptListener } from './transcript-feed.ts';

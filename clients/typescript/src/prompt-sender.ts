@@ -13,8 +13,8 @@ const ARRIVED = [40927, 40903];
 
 const newUlid = monotonicFactory();
 
-/** Sends a prompt; rejects as the client's calls do. */
-export type PromptSender = (content: SubmitPrompt['content'], options?: CallOptions) => Promise<void>;
+/** Sends a prompt; resolves to its id, and rejects as the client's calls do. */
+export type PromptSender = (content: SubmitPrompt['content'], options?: CallOptions) => Promise<string>;
 
 /** Sends the prompts of one session. */
 export function createPromptSender(rest: Pick<Rest, 'submitPrompt'>, sessionId: string): PromptSender {
@@ -33,5 +33,6 @@ export function createPromptSender(rest: Pick<Rest, 'submitPrompt'>, sessionId: 
       if (!again || !(error instanceof ApiError) || !ARRIVED.includes(error.code)) throw error;
     }
     lost = undefined;
+    return prompt.id;
   };
 }

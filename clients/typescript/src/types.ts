@@ -99,6 +99,8 @@ export type TranscriptQuery = RequestOptions<'GET /api/v1/sessions/{session_id}/
 export type TranscriptTask = Schemas['TranscriptTask'];
 export type TranscriptTodo = Schemas['TranscriptTodo'];
 
+export type UserMessages = Reply<'GET /api/v1/sessions/{session_id}/transcript/user-messages'>;
+
 export interface Page<T> {
   items: T[];
   has_more: boolean;

@@ -161,6 +161,18 @@ describe('REST', () => {
   });
 });
 
+it('cancels the wait for the ack of a frame', async () => {
+  await eventually(() => expect(client.socket.connection.kind).toBe('open'));
+  const controller = new AbortController();
+  const options = { signal: controller.signal };
+  const ack = client.socket.request('abort', { session_id: SESSION, prompt_id: 'p' }, options);
+  await eventually(() => expect(received).toMatchObject([{ type: 'abort' }]));
+  controller.abort(new Error('closed'));
+  await expect(ack).rejects.toThrow('closed');
+  await expect(client.socket.request('unsubscribe', { session_ids: [] }, options)).rejects.toThrow('closed');
+  expect(received).toHaveLength(1);
+});
+
 describe('a sent prompt', () => {
   const words = (text: string): ContentPart[] => [{ type: 'text', text }];
   const ids = () => submitted.map((body) => body.prompt_id);

@@ -1,7 +1,14 @@
 /** The search palette's state: requests while a person types, and whose reply is used. */
 import { effectScope, shallowRef } from 'vue';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { ApiError, type Rest, type SearchHit, type SearchQuery, type SearchReply, type Session } from '@service-code/client';
+import {
+  ApiError,
+  type Rest,
+  type SearchHit,
+  type SearchQuery,
+  type SearchReply,
+  type Session,
+} from '@service-code/client';
 import { createSearch, type Search } from '../../../web/stores/search.ts';
 import { eventually } from '#support/patience.ts';
 import { session } from './session-frames.ts';

@@ -21,6 +21,6 @@ export const conversation: Feature = {
       when: ({ session }) => session !== undefined,
       run: ({ session }) => void (session && (session.tool.value = 'find')),
     },
-    { id: 'conversation.view', title: 'conversation.viewNext', icon: 'eye', keys: 'Ctrl+O', run: nextViewMode },
+    { id: 'conversation.view', title: 'conversation.viewNext', icon: 'eye', keys: 'Mod+O', run: nextViewMode },
   ],
 };

@@ -3,6 +3,7 @@ import type { Feature } from '../feature.ts';
 import { goalViews } from './views.ts';
 
 const GoalBody = defineAsyncComponent(() => import('./GoalBody.vue'));
+const GoalChip = defineAsyncComponent(() => import('./GoalChip.vue'));
 const GoalStartCard = defineAsyncComponent(() => import('./GoalStartCard.vue'));
 const GoalStrip = defineAsyncComponent(() => import('./GoalStrip.vue'));
 
@@ -11,4 +12,5 @@ export const goals: Feature = {
   bodies: { goal: GoalBody },
   approvalCards: { goal_start: GoalStartCard },
   strip: GoalStrip,
+  picker: GoalChip,
 };

@@ -1,6 +1,8 @@
 import { defineAsyncComponent } from 'vue';
+import { t } from '../../messages/messages.ts';
 import type { Feature } from '../feature.ts';
 import { openQuestions } from './open.ts';
+import { isOver } from './requests.ts';
 import { questionViews } from './views.ts';
 
 const AskedBody = defineAsyncComponent(() => import('./AskedBody.vue'));
@@ -11,10 +13,12 @@ export const questions: Feature = {
   bodies: { asked: AskedBody },
   cards: QuestionCards,
   pending: (view) =>
-    openQuestions(view).map(({ question_id, tool_call_id }) => ({
-      id: question_id,
-      toolCallId: tool_call_id,
-      state: 'waits for your answer',
-      activity: 'Waiting for your answer',
-    })),
+    openQuestions(view)
+      .filter((question) => !isOver(question))
+      .map(({ question_id, tool_call_id }) => ({
+        id: question_id,
+        toolCallId: tool_call_id,
+        state: 'waits for your answer',
+        activity: t('activity.question'),
+      })),
 };

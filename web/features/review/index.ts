@@ -2,27 +2,9 @@ import { defineAsyncComponent } from 'vue';
 import { t } from '../../messages/messages.ts';
 import type { Feature } from '../feature.ts';
 
-const PANEL = 'review';
+/** Loaded when its tab is first opened. */
+const ReviewPanel = defineAsyncComponent(() => import('./ReviewPanel.vue'));
 
 export const review: Feature = {
-  panels: [
-    {
-      id: PANEL,
-      label: t('review.title'),
-      icon: 'file-diff',
-      component: defineAsyncComponent(() => import('./ReviewPanel.vue')),
-    },
-  ],
-  commands: [
-    {
-      id: 'review.open',
-      title: 'review.open',
-      icon: 'file-diff',
-      keys: 'Mod+Shift+D',
-      when: ({ pane }) => pane !== undefined,
-      run({ pane }) {
-        if (pane) pane.panel.value = PANEL;
-      },
-    },
-  ],
+  panels: [{ id: 'review', label: t('review.title'), icon: 'file-diff', keys: 'Mod+Shift+D', component: ReviewPanel }],
 };

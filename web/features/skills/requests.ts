@@ -1,5 +1,5 @@
 /** REST calls about skills, and about the commands of plugins. */
-import type { ActivateSkill, Message, Rest } from '@service-code/client';
+import type { ActivateSkill, ContentPart, Message, Rest } from '@service-code/client';
 
 type Calls = Pick<Rest, 'request'>;
 
@@ -14,6 +14,17 @@ export const activateSkill = (rest: Calls, session_id: string, skill_name: strin
   rest.request('POST /api/v1/sessions/{session_id}/skills/{skill_name}:activate', {
     path: { session_id, skill_name },
     body,
+  });
+
+/** Sends a prompt with several skills; it cannot have an id, so it must not be repeated after a lost reply. */
+export const promptWithSkills = (
+  rest: Calls,
+  session_id: string,
+  { names, content }: { names: readonly string[]; content: ContentPart[] },
+) =>
+  rest.request('POST /api/v1/sessions/{session_id}/prompts', {
+    path: { session_id },
+    body: { skills: names.map((name) => ({ name })), content },
   });
 
 /**

@@ -4,7 +4,6 @@ import { FILES_PANEL } from '../../stores/shown-file.ts';
 import { FILE_MARK, fileList } from './file-list.ts';
 import FileRow from './FileRow.vue';
 
-
 /** Loaded when its tab is first opened: most pages do not need it. */
 const FilesPanel = defineAsyncComponent(() => import('./FilesPanel.vue'));
 

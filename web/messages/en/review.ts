@@ -1,6 +1,5 @@
 export const review = {
   'review.title': 'Review',
-  'review.open': 'Review the changes',
   'review.source': 'Changes',
   'review.source-turn': 'This turn',
   'review.source-session': 'Session',

@@ -38,7 +38,7 @@ export const shell = {
   'shell.title': 'Title',
   'shell.untitled': 'New session',
   'shell.fork': 'Continue in a copy',
-  'shell.find': 'Find in this session',
+  'shell.find': 'Search in this session',
   'shell.openBeside': 'Open to the right',
   'shell.openAnother': 'Open another session to the right',
   'shell.closePane': 'Close this pane',
