@@ -82,7 +82,7 @@ describe.each(themes)('theme %s', (theme) => {
     for (const [name, { selector, open }] of Object.entries(floating)) {
       await open(page);
       await page.locator(selector).waitFor();
-      expect(await findings(page), name).toEqual([]);
+      expect({ name, findings: await findings(page) }).toEqual({ name, findings: [] });
       // A toast has no Esc; it is the last part.
       await page.keyboard.press('Escape');
       if (name !== 'Toast') await page.locator(selector).waitFor({ state: 'detached' });
