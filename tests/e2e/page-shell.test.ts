@@ -204,7 +204,7 @@ it('leads from the start to the prompt box, and from the list to it, with few ke
   }
   await page.keyboard.press('Shift+F6');
   await page.keyboard.press('Shift+F6');
-  await isFocused(link(title));
+  await expect.poll(() => page.locator('[data-region="sidebar"] :focus').count()).toBe(1);
   await page.keyboard.press('F6');
   await page.keyboard.press('F6');
   await isFocused(field(title));
