@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, it } from 'vitest';
+import * as z from 'zod';
 import { usePage } from '#support/browser.ts';
 import { useBuiltServer } from '#support/built-server.ts';
 import { blankPng } from '#support/images.ts';
@@ -11,7 +12,7 @@ import type { Script } from '#support/model-server.ts';
 const built = useBuiltServer(
   async ({ project }) => {
     await writeFile(join(project, 'notes.txt'), 'one\ntwo of them\nthree\n');
-    await writeFile(join(project, 'dot.png'), await blankPng(2, 2));
+    await writeFile(join(project, 'dot.png'), blankPng(2, 2));
   },
   { per: 'file' },
 );
@@ -91,9 +92,8 @@ it('shows a call that a person rejected as rejected', async () => {
   built.base.model.enqueue({ calls: [{ name: 'Bash', args: { command: 'touch made.txt' } }] });
   await built.prompt(session, 'go');
   await page.getByRole('group', { name: /^Approval:/ }).waitFor(visible);
-  const { items } = (await built.ok('GET', `/sessions/${session}/approvals?status=pending`)) as {
-    items: { approval_id: string }[];
-  };
+  const data = await built.ok('GET', `/sessions/${session}/approvals?status=pending`);
+  const { items } = z.object({ items: z.array(z.object({ approval_id: z.string() })) }).parse(data);
   built.base.model.enqueue({ text: 'I leave it.' });
   await built.ok('POST', `/sessions/${session}/approvals/${items[0]?.approval_id}`, { decision: 'rejected' });
   const card = log().locator('[data-tool="Bash"]');
@@ -142,12 +142,11 @@ it('draws formulas inside of their place only', async () => {
   await turn('go', { text: wide });
   await answer().locator('.katex').first().waitFor(visible);
   const outside = await answer().evaluate((element) => {
-    const box = element.getBoundingClientRect();
-    return [box.top - 4, box.bottom + 4].some(
-      (y) =>
-        document.elementFromPoint(box.left + 40, y)?.closest('.katex') !== null &&
-        element.contains(document.elementFromPoint(box.left + 40, y)),
-    );
+    const { left, top, bottom } = element.getBoundingClientRect();
+    return [top - 4, bottom + 4].some((y) => {
+      const drawn = element.ownerDocument.elementFromPoint(left + 40, y);
+      return drawn !== null && element.contains(drawn);
+    });
   });
   expect(outside).toBe(false);
   expect(await answer().locator('.katex a').count()).toBe(0);
