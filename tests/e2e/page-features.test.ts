@@ -57,6 +57,9 @@ const ended = async () => {
   await page.getByRole('button', { name: 'Stop', exact: true }).waitFor(hidden);
 };
 
+/** Displays the work of the only turn, which is folded after its end. */
+const unfold = () => page.locator('button[data-work][aria-expanded="false"]').click();
+
 /** The answers that the model received. */
 function told(): unknown {
   const messages = z
@@ -182,7 +185,7 @@ it('displays the todo list above the composer until it is finished', async () =>
   await strip.getByRole('listitem').filter({ hasText: 'Part 2 (in progress)' }).waitFor(visible);
   await page.reload();
   await strip.getByText('1 of 2').waitFor(visible);
-  await page.locator('button[data-work]').click();
+  await unfold();
   expect(await page.locator('[data-tool="TodoList"][data-state="done"]').count()).toBe(2);
   await prompt(todo('done', 'done'));
   await strip.waitFor(hidden);
@@ -241,6 +244,7 @@ it('switches swarm mode, and displays the members of a swarm', async () => {
   };
   await prompt([{ name: 'AgentSwarm', args }]);
   await ended();
+  await unfold();
   const swarm = page.locator('[data-tool="AgentSwarm"]');
   await swarm.getByRole('button', { name: 'look around' }).click();
   await swarm.getByText('2 done · 1 failed').waitFor(visible);
@@ -272,6 +276,7 @@ it('displays an image of a tool result scaled down, also after a reload', async 
   await prompt([{ name: 'ReadMediaFile', args: { path: join(root, 'wide.png') } }]);
   await ended();
   const size = async () => {
+    await unfold();
     await page.locator('[data-tool="ReadMediaFile"]').getByRole('img', { name: 'Attached image' }).waitFor(visible);
     return page.evaluate(`(async () => {
       const image = document.querySelector('[data-tool="ReadMediaFile"] img');

@@ -170,7 +170,7 @@ it('displays the work of a subagent while it runs, and afterwards below its call
   held.release();
   await log().getByText('There are two.', { exact: true }).waitFor(visible);
   await card.waitFor(hidden);
-  await log().locator('button[data-work]').click();
+  await log().locator('button[data-work][aria-expanded="false"]').click();
   await page.locator('[data-tool="Agent"] button.head').first().click();
   const inside = page.locator('[data-tool="Agent"]');
   await inside.getByText('Count the words', { exact: true }).waitFor(visible);

@@ -176,6 +176,7 @@ it('displays a skill that the model has loaded, its text folded', async () => {
   await typeText('go');
   await page.keyboard.press('Enter');
   await log().getByText('Done.').waitFor(visible);
+  await log().locator('button[data-work][aria-expanded="false"]').click();
   const card = log().locator('[data-tool="Skill"]');
   await card.getByText('greet bob').waitFor(visible);
   await card.getByRole('button').click();

@@ -156,7 +156,7 @@ it('rejects with a reason, with the keyboard only', async () => {
   await page.keyboard.press('Alt+r');
   await page.keyboard.type('not today');
   await page.keyboard.press('Enter');
-  await page.locator('[data-tool="Bash"][data-state="failed"]').waitFor(visible);
+  await page.locator('[data-tool="Bash"][data-state="rejected"]').waitFor(visible);
   await finished(session);
   await page.locator('[data-tool="Bash"] button.head').click();
   await page.locator('[data-tool="Bash"]').getByText('not today').waitFor(visible);

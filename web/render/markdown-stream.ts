@@ -23,6 +23,7 @@ function send(request: MarkdownRequest): void {
       listeners.get(data.id)?.(data.change),
     );
   }
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no origin
   worker.postMessage(request);
 }
 

@@ -22,5 +22,6 @@ addEventListener('message', ({ data }: MessageEvent<MarkdownRequest>) => {
   known.text = known.text.slice(0, from) + text;
   open.set(id, known);
   const reply: MarkdownReply = { id, change: known.reader.read(known.text) };
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no origin
   postMessage(reply);
 });

@@ -25,7 +25,8 @@ export function markWords(lines: readonly DiffLine[]): MarkedLine[] {
     const removed = at - start;
     let added = 0;
     while (lines[at + added]?.kind === 'added') added += 1;
-    for (let index = 0; removed === added && index < removed; index += 1) markPair(marked, start + index, at + index);
+    const pairs = removed === added ? removed : 0;
+    for (let index = 0; index < pairs; index += 1) markPair(marked, start + index, at + index);
     at += added - 1;
   }
   return marked;

@@ -36,7 +36,7 @@ const plain = (html: string) =>
     .replace(/ <\/code>/g, '</code>');
 
 const texts = {
-  prose: 'One *two*\nthree\n\n# Head\n\nMore `code` and [a link][x].\n\n[x]: https://x.test/\n\nLast [x].',
+  prose: '[x]: https://x.test/\n\nOne *two*\nthree\n\n# Head\n\nMore `code` and [a link][x].\n\nLast [x].',
   list: 'Before\n\n- one\n- two\n\n  more of two\n- three\n  1. nested\n  2. list\n\nAfter',
   table: '| a | b |\n|---|--:|\n| 1 | 2 |\n| 3 | 4 |\n\nAfter',
   fence: `Code:\n\n\`\`\`ts\n${'const a = `x\n\ny`;\n'.repeat(30)}\`\`\`\n\nAfter`,

@@ -56,7 +56,6 @@ export const fileViews: ToolViews = {
       subject: textOf(args, 'path'),
       opens: 'always',
       output: 'on failure',
-      effect: 'reads',
     }),
     Write: (args) => write(textOf(args, 'path'), textOf(args, 'content')),
     Edit: (args) => edit(textOf(args, 'path'), textOf(args, 'old_string'), textOf(args, 'new_string')),

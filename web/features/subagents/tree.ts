@@ -6,7 +6,7 @@ export type AgentState = 'running' | 'done' | 'failed' | 'stopped';
 
 export interface AgentNode {
   id: string;
-  /** Of the run that started it; an agent of a swarm has no task of its own. */
+  /** The task of its newest run; an agent of a swarm has none. */
   taskId: string | undefined;
   description: string;
   state: AgentState;
