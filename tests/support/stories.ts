@@ -12,13 +12,13 @@ const web = fileURLToPath(new URL('../../web/', import.meta.url));
 export async function serveStories() {
   const outDir = await mkdtemp(join(tmpdir(), 'stories-'));
   const shared = {
-    configFile: false,
+    configFile: false as const,
     root: join(web, 'stories'),
     base: './',
     resolve: { conditions: ['@service-code/source', ...defaultClientConditions] },
     plugins: [vue(), iconSprite()],
-    logLevel: 'error',
-  } as const;
+    logLevel: 'error' as const,
+  };
   await build({ ...shared, build: { outDir, emptyOutDir: true, assetsInlineLimit: 0 } });
   const server = await preview({ ...shared, build: { outDir }, preview: { host: '127.0.0.1', port: 0 } });
   return {

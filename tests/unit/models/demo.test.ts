@@ -142,7 +142,7 @@ describe('demo model', () => {
       const { response } = await answer(history, { tools });
       const [call] = response.calls;
       if (!call) break;
-      calls.push({ name: call.name, args: JSON.parse(call.arguments) });
+      calls.push({ name: call.name, args: JSON.parse(call.arguments ?? '{}') });
       const id = `c${step}`;
       const output =
         call.name === 'EnterPlanMode' ? 'Plan mode is on. Write the plan to /home/plans/a-plan.md.' : 'done';

@@ -34,17 +34,17 @@ describe('recalled prompts', () => {
   it('are those of the session, then of other sessions of its workspace', async () => {
     const paths: string[] = [];
     const rest = {
-      request: (_method: string, path: string) => {
-        paths.push(path);
-        return Promise.resolve({ agents: [{ messages: [{ prompt: 'old' }, { prompt: 'new' }] }] } as never);
-      },
+      request: ((operation: string) => {
+        paths.push(operation);
+        return Promise.resolve({ agents: [{ messages: [{ prompt: 'old' }, { prompt: 'new' }] }] });
+      }) as Rest['request'],
     };
     const session = (id: string, workspace_id: string) =>
       ({ id, workspace_id, last_prompt: `last of ${id}` }) as Session;
     const sessions = [session('s1', 'w'), session('x', 'other'), ...Array.from('abcdefghi', (id) => session(id, 'w'))];
     const sources = workspacePrompts(rest, { id: 's1', workspaceId: 'w', sessions });
     expect(await sources[0]?.()).toEqual(['new', 'old']);
-    expect(paths).toEqual(['sessions/s1/transcript/user-messages']);
+    expect(paths).toEqual(['GET /api/v1/sessions/{session_id}/transcript/user-messages']);
     expect(sources).toHaveLength(10);
     expect(await sources.at(-1)?.()).toEqual(['last of i']);
   });
