@@ -1,6 +1,6 @@
 /** The pure parts of the prompt box: recalled prompts, large pastes, efforts, links to sessions, steering. */
 import { describe, expect, it } from 'vitest';
-import { ApiError, type Session, type TranscriptPrompt } from '@service-code/client';
+import { ApiError, type Rest, type Session, type TranscriptPrompt } from '@service-code/client';
 import { effortsOf } from '../../../web/composer/efforts.ts';
 import { isLargePaste } from '../../../web/composer/pasted-text.ts';
 import { hasMedia, queuedText, queuedWords } from '../../../web/composer/queued-prompt.ts';
