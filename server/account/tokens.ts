@@ -1,6 +1,7 @@
 /**
  * Access tokens of logins: read from the token files, renewed at half of their life, one renewal at a time in the home.
- * Nothing is cached: the servers of a home share the files.
+ * Nothing is cached: the servers of a home share the files. Only a renewed token that could not be written is kept in
+ * memory.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { abortable } from '#server/async/abortable.ts';
@@ -132,8 +133,14 @@ export function createAccessTokens(deps: AccessTokensDeps): AccessTokens {
     new AccessTokenError('failed', `The login could not be renewed: ${errorMessage(cause)}`, { cause, transient });
 
   const { change, remove } = createTokenChanges({ home, documents, holder, env });
-  const read = (name: string) => readToken(documents, name);
-  const renewals = createRenewals<StoredToken, TokenWriter, string>({ read, change });
+  const renewals = createRenewals<StoredToken, TokenWriter, string>({
+    read: (name) => readToken(documents, name),
+    write: (writer, _name, token) => writer.write(token),
+    change,
+    onUnsaved: (slot, error) =>
+      log.warn(`a renewed login could not be written, and will be written again: ${errorMessage(error)}`, { slot }),
+  });
+  const { read } = renewals;
 
   /** A token of unknown life is renewed by force only. */
   function isDue({ expires_at, expires_in }: StoredToken): boolean {
@@ -170,7 +177,7 @@ export function createAccessTokens(deps: AccessTokensDeps): AccessTokens {
 
   async function renewed(
     { name, host, seen, forced }: { name: string; host: string; seen: StoredToken; forced: boolean },
-    { stored, writer, cancelled }: Renewal<StoredToken, TokenWriter>,
+    { stored, writer, replace, cancelled }: Renewal<StoredToken, TokenWriter>,
   ): Promise<string> {
     if (!stored || cancelled.aborted) throw missing();
     if (isTombstone(stored)) throw refusedGrant();
@@ -211,7 +218,7 @@ export function createAccessTokens(deps: AccessTokensDeps): AccessTokens {
       if (isTombstone(now)) throw refusedGrant();
       return now.access_token;
     }
-    await writer.write(storedTokenOf(reply, clock.now()));
+    await replace(storedTokenOf(reply, clock.now()));
     return reply.access_token;
   }
 
@@ -305,6 +312,7 @@ export function createAccessTokens(deps: AccessTokensDeps): AccessTokens {
       failures.delete(name);
       const token = await read(name).catch(() => undefined);
       await remove(name);
+      renewals.forget(name);
       return token && !isTombstone(token) ? token : undefined;
     },
     async close() {

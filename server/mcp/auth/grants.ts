@@ -81,8 +81,12 @@ export function createGrants({ store, change, resourceOf, fetch, network, clock,
   const listeners = new Set<(change: GrantChange) => void>();
   const renewals = createRenewals<Tokens, CredentialWriter, Tokens | undefined>({
     read: (id) => store.read(id, 'tokens'),
+    write: (writer, _id, tokens) => writer.write('tokens', tokens),
     change,
+    onUnsaved: (id, error) =>
+      log.warn(`a renewed MCP grant could not be written, and will be written again: ${causeText(error)}`, { id }),
   });
+  const { read } = renewals;
   const timers = new Map<string, () => void>();
   /** The access tokens that the server has refused, by grant id. */
   const refused = new Map<string, string>();
@@ -112,13 +116,12 @@ export function createGrants({ store, change, resourceOf, fetch, network, clock,
     } catch (error) {
       if (ended.signal.aborted) return;
       log.warn(`an MCP grant could not be renewed: ${causeText(error)}`, { id });
-      const tokens = await store.read(id, 'tokens');
+      const tokens = await read(id);
       if (tokens) arm(id, tokens, RETRY_MS);
     }
   }
 
-  async function put(writer: CredentialWriter, id: string, tokens: Tokens): Promise<void> {
-    await writer.write('tokens', tokens);
+  function adopt(id: string, tokens: Tokens): void {
     refused.delete(id);
     arm(id, tokens, MIN_GAP_MS);
   }
@@ -162,7 +165,7 @@ export function createGrants({ store, change, resourceOf, fetch, network, clock,
   async function renewAlone(
     id: string,
     seen: Tokens,
-    { stored: tokens, writer, cancelled }: Renewal<Tokens, CredentialWriter>,
+    { stored: tokens, writer, replace, cancelled }: Renewal<Tokens, CredentialWriter>,
   ): Promise<Tokens | undefined> {
     // Another process of the home has renewed it.
     if (tokens && tokens.access_token !== seen.access_token && !isOver(tokens)) {
@@ -174,7 +177,8 @@ export function createGrants({ store, change, resourceOf, fetch, network, clock,
       const signal = AbortSignal.any([ended.signal, cancelled]);
       const renewed = await ask(id, tokens, tokens.refresh_token, signal);
       if (!renewed || cancelled.aborted) return undefined;
-      await put(writer, id, renewed);
+      await replace(renewed);
+      adopt(id, renewed);
       return renewed;
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? error.code : undefined;
@@ -199,13 +203,13 @@ export function createGrants({ store, change, resourceOf, fetch, network, clock,
 
   /** Undefined for a grant without a refresh token, and for one that is over. */
   async function renew(id: string): Promise<Tokens | undefined> {
-    const seen = await store.read(id, 'tokens');
+    const seen = await read(id);
     if (seen?.refresh_token === undefined) return undefined;
     return renewals.run(id, (renewal) => renewAlone(id, seen, renewal));
   }
 
   async function current(id: string): Promise<Tokens | undefined> {
-    const tokens = await store.read(id, 'tokens');
+    const tokens = await read(id);
     if (!tokens || !isDue(tokens) || tokens.refresh_token === undefined) {
       return tokens && !isOver(tokens) ? tokens : undefined;
     }
@@ -221,7 +225,7 @@ export function createGrants({ store, change, resourceOf, fetch, network, clock,
     current,
 
     async replaceRefused(id, accessToken) {
-      const tokens = await store.read(id, 'tokens');
+      const tokens = await read(id);
       if (!tokens) return false;
       if (tokens.access_token !== accessToken) return !isOver(tokens);
       if (tokens.refresh_token !== undefined) {
@@ -240,7 +244,7 @@ export function createGrants({ store, change, resourceOf, fetch, network, clock,
     },
 
     async settle(id) {
-      const [tokens, meta] = await Promise.all([store.read(id, 'tokens'), store.read(id, 'meta')]);
+      const [tokens, meta] = await Promise.all([read(id), store.read(id, 'meta')]);
       // A renewal never widens a grant.
       if (!tokens || meta?.missing !== undefined) return false;
       const good = !isDue(tokens) && refused.get(id) !== tokens.access_token;
@@ -250,7 +254,7 @@ export function createGrants({ store, change, resourceOf, fetch, network, clock,
     },
 
     async state(id) {
-      const tokens = await store.read(id, 'tokens');
+      const tokens = await read(id);
       if (!tokens) return 'none';
       return !isOver(tokens) || tokens.refresh_token !== undefined ? 'valid' : 'expired';
     },
@@ -263,7 +267,8 @@ export function createGrants({ store, change, resourceOf, fetch, network, clock,
         await writer.write('client', client);
         await writer.write('discovery', discovery);
         await writer.write('meta', meta);
-        await put(writer, id, obtained);
+        await writer.write('tokens', obtained);
+        adopt(id, obtained);
       });
       tell({ id, kind: 'saved' });
     },
@@ -276,13 +281,14 @@ export function createGrants({ store, change, resourceOf, fetch, network, clock,
         timers.delete(id);
         refused.delete(id);
         for (const kind of KINDS) await writer.remove(kind);
+        renewals.forget(id);
       });
       tell({ id, kind: 'removed' });
     },
 
     async start() {
       for (const id of await store.ids()) {
-        const tokens = await store.read(id, 'tokens');
+        const tokens = await read(id);
         if (tokens && !timers.has(id)) arm(id, tokens);
       }
     },

@@ -16,6 +16,8 @@ export interface CloudOAuth {
   part: CloudPart;
   /** Issues a token of a new grant, such as after a login. */
   issue(): IssuedToken;
+  /** All tokens, in order. */
+  issued: IssuedToken[];
   /** The refresh tokens of all refresh requests, in order. */
   refreshes: string[];
   /** The refresh tokens that were revoked. */
@@ -41,16 +43,19 @@ export function createCloudOAuth({ lifeS = 3600 }: { lifeS?: number } = {}): Clo
   const accessTokens = new Set<string>();
   const refreshTokens = new Set<string>();
   const scripted: (CloudReply | 'hang' | (() => Promise<CloudReply | 'hang' | undefined>))[] = [];
+  const issued: IssuedToken[] = [];
   const refreshes: string[] = [];
   const revoked: string[] = [];
   let acceptsAny = true;
   let answersRevocations = true;
 
   function issue(): IssuedToken {
-    const token = { access_token: random('access'), refresh_token: random('refresh') };
-    accessTokens.add(token.access_token);
-    refreshTokens.add(token.refresh_token);
-    return { ...token, expires_in: lifeS, token_type: 'Bearer', scope: 'all' };
+    const secrets = { access_token: random('access'), refresh_token: random('refresh') };
+    accessTokens.add(secrets.access_token);
+    refreshTokens.add(secrets.refresh_token);
+    const token = { ...secrets, expires_in: lifeS, token_type: 'Bearer', scope: 'all' };
+    issued.push(token);
+    return token;
   }
 
   function refresh(token: string): CloudReply {
@@ -62,6 +67,7 @@ export function createCloudOAuth({ lifeS = 3600 }: { lifeS?: number } = {}): Clo
   }
 
   return {
+    issued,
     refreshes,
     revoked,
     issue,

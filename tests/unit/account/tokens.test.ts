@@ -245,14 +245,88 @@ describe('a renewal', () => {
   it('writes nothing after another server took the lock', async () => {
     const token = await store(DUE);
     const { holder, suspend } = suspendableHolder();
-    const { tokens } = openTokens(home, { holder });
+    const { tokens, lines } = openTokens(home, { holder });
     const first = held();
     const forced = tokens.get(slot, { force: true });
     await first.arrived();
     await suspend(lease());
     first.release();
-    await expect(forced).rejects.toMatchObject(failed);
+    // The reply is valid all the same.
+    expect(await forced).toBe(oauth.issued.at(-1)?.access_token);
     expect(await storedToken(home, 'k')).toMatchObject({ access_token: token.access_token });
+    expect(lines.join('')).toContain('went to another server');
+  });
+
+  describe('that cannot be written, for example to a full disk', () => {
+    /** The service with writes that fail while `full`. */
+    function openFull() {
+      const documents = createDocuments({ home });
+      const disk = { full: true, writes: 0 };
+      const full = openTokens(home, {
+        documents: {
+          ...documents,
+          async set(key, schema, value) {
+            disk.writes += 1;
+            if (disk.full) throw new Error('ENOSPC: no space left on device');
+            await documents.set(key, schema, value);
+          },
+        },
+      });
+      return { ...full, disk };
+    }
+
+    it('is used from memory, and written at a later use', async () => {
+      const token = await store(DUE);
+      const { tokens, disk, lines } = openFull();
+      const renewed = await tokens.get(slot);
+      expect(renewed).not.toBe(token.access_token);
+      expect(await storedToken(home, 'k')).toMatchObject({ refresh_token: token.refresh_token });
+      expect(await tokens.get(slot)).toBe(renewed);
+      await until(() => disk.writes === 2);
+      disk.full = false;
+      await eventually(async () => {
+        expect(await tokens.get(slot)).toBe(renewed);
+        expect(await storedToken(home, 'k')).toMatchObject({ access_token: renewed });
+      });
+      expect(oauth.refreshes).toEqual([token.refresh_token]);
+      expect(lines.join('')).toContain('no space left');
+      expect(lines.join('')).not.toContain(renewed);
+      // Another server renews with the new refresh token.
+      await openTokens(home).tokens.get(slot, { force: true });
+      expect(oauth.refreshes).toHaveLength(2);
+      expect(new Set(oauth.refreshes).size).toBe(2);
+    });
+
+    it('is renewed with its refresh token when it is due, before it was written', async () => {
+      const token = await store(DUE);
+      const { tokens, disk } = openFull();
+      await tokens.get(slot);
+      const second = await tokens.get(slot, { force: true });
+      expect(oauth.refreshes).toEqual([token.refresh_token, oauth.issued.at(-2)?.refresh_token]);
+      disk.full = false;
+      await eventually(async () => {
+        expect(await tokens.get(slot)).toBe(second);
+        expect(await storedToken(home, 'k')).toMatchObject({ access_token: second });
+      });
+    });
+
+    it('is forgotten after a login and after a removal, which returns it for its revocation', async () => {
+      await store(DUE);
+      const { tokens, disk } = openFull();
+      await tokens.get(slot);
+      const other = oauth.issue();
+      await storeToken(home, 'k', other, { now: opened.clock.now() });
+      disk.full = false;
+      expect(await tokens.get(slot)).toBe(other.access_token);
+      expect(await storedToken(home, 'k')).toMatchObject({ access_token: other.access_token });
+      disk.full = true;
+      const renewed = await tokens.get(slot, { force: true });
+      disk.full = false;
+      expect(await tokens.remove('oauth/k')).toMatchObject({ access_token: renewed });
+      await expect(tokens.get(slot)).rejects.toMatchObject(missing);
+      await tokens.close();
+      expect(await storedToken(home, 'k')).toBeUndefined();
+    });
   });
 
   test.each<[string, CloudReply]>([

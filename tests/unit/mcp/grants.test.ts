@@ -447,10 +447,33 @@ it.each([
   if (revoked) guarded.revokeAll();
   beforeAnswer = () => suspend(join(folder, `${id}.lock`));
   clock.advance(59 * MINUTE);
-  expect(await bearer()).toBe(guarded.grants[0]?.access);
+  // Tokens that were obtained are used from memory.
+  expect(await bearer()).toBe(guarded.grants[revoked ? 0 : 1]?.access);
   expect(await files()).toEqual(before);
-  expect(changes).toEqual([]);
+  expect(changes).toEqual(revoked ? [] : [{ id, kind: 'saved' }]);
   expect(lines.join('')).toContain('went to another server');
+});
+
+it('renewed tokens that cannot be written are used from memory, and written at a later use', async () => {
+  let atWrite = async () => {};
+  const { home, clock, guarded, signIn, bearer, id, latest } = await open({ atWrite: () => atWrite() });
+  await signIn();
+  const stored = () => readFile(join(home, 'credentials', 'mcp', `${id}-tokens.json`), 'utf8');
+  const before = await stored();
+  atWrite = async () => {
+    throw new Error('ENOSPC: no space left on device');
+  };
+  clock.advance(59 * MINUTE);
+  const renewed = await bearer();
+  expect(renewed).not.toBe(guarded.grants[0]?.access);
+  expect(await bearer()).toBe(renewed);
+  expect(await stored()).toBe(before);
+  atWrite = async () => {};
+  await eventually(async () => {
+    expect(await bearer()).toBe(renewed);
+    expect(await stored()).toContain(renewed);
+  });
+  expect(latest()).toBe(renewed);
 });
 
 it('returns the state of a grant without a request', async () => {

@@ -13,6 +13,7 @@ function open() {
   const writer: Writer = { write: async (value) => void (stored = value) };
   const renewals = createRenewals<string, Writer, string>({
     read: async () => stored,
+    write: (to, _id, value) => to.write(value),
     change: (_id, work) => lock.run(() => work(writer)),
   });
   const started: Renewal<string, Writer>[] = [];
