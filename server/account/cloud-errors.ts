@@ -17,9 +17,16 @@ export function cloudErrorMessage(body: string, status: number, secrets: readonl
 
 /** The message in the body of an error reply; undefined if it has none. */
 export function cloudErrorText(body: string, secrets: readonly string[] = []): string | undefined {
-  const quoted = secrets.filter(({ length }) => length >= MIN_SECRET_CHARS);
   const text = messageOf(tryParseJson(body));
-  return quoted.reduce((message, secret) => message?.replaceAll(secret, '[redacted]'), text)?.slice(0, MAX_CHARS);
+  return text === undefined ? undefined : quotable(text, secrets);
+}
+
+/** A text of a cloud as it may be logged and sent to clients: without these secrets, and of limited length. */
+export function quotable(text: string, secrets: readonly string[]): string {
+  return secrets
+    .filter(({ length }) => length >= MIN_SECRET_CHARS)
+    .reduce((message, secret) => message.replaceAll(secret, '[redacted]'), text)
+    .slice(0, MAX_CHARS);
 }
 
 function messageOf(value: unknown): string | undefined {

@@ -2,6 +2,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
+import { quotable } from '#server/account/cloud-errors.ts';
 import type { Clock } from '#server/clock.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { dispatcherOptions } from '#server/net/dispatcher.ts';
@@ -24,7 +25,7 @@ const LOST = 1006;
 export interface TunnelEnd {
   /** Close code of the WebSocket; 1006 without one. */
   code: number;
-  /** For people. */
+  /** For people. No text of the relay has the ticket. */
   reason: string;
   /** The relay announced the end. */
   goAway: GoAway | undefined;
@@ -89,7 +90,7 @@ export async function openTunnel(options: TunnelOptions): Promise<Tunnel> {
     cancelTimer();
     streams?.lost();
     const connectedMs = welcomedAt === undefined ? 0 : clock.now() - welcomedAt;
-    settle({ code, reason, goAway, slept, connectedMs });
+    settle({ code, reason: quotable(reason, [ticket]), goAway, slept, connectedMs });
     cut();
   }
 
@@ -126,8 +127,8 @@ export async function openTunnel(options: TunnelOptions): Promise<Tunnel> {
       },
       onStream: options.onStream,
       onTick: options.onTick,
-      onGoAway(announced) {
-        goAway = announced;
+      onGoAway({ message, ...announced }) {
+        goAway = { ...announced, ...(message !== undefined && { message: quotable(message, [ticket]) }) };
         cancelTimer();
         cancelTimer = clock.setTimeout(() => close(closeCode.stopped, 'the relay went away'), GOAWAY_MS);
       },

@@ -1,9 +1,12 @@
 import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createLogger } from '#server/logging/log.ts';
+import { StreamReset } from '#server/net/streams/tunnel-stream.ts';
 import { browse, startRemote, type Remote } from '#support/cloud/remote-server.ts';
 import { manualClock } from '#support/manual-clock.ts';
 import { eventually, until } from '#support/patience.ts';
+import type { TestServerOptions } from '#support/server.ts';
 
 /** The lease files of remote control that have an owner. */
 async function leases(home: string): Promise<string[]> {
@@ -159,9 +162,9 @@ describe('start and stop', () => {
 });
 
 describe('reconnection', () => {
-  async function connected() {
+  async function connected(options: TestServerOptions = {}) {
     const clock = manualClock();
-    const remote = await startRemote({ clock });
+    const remote = await startRemote({ ...options, clock });
     await remote.start();
     /** Advances the clock until the next tunnel is connected. */
     const reconnected = async (count: number) => {
@@ -242,6 +245,19 @@ describe('reconnection', () => {
     await remote.reconnected(2);
   });
 
+  it('waits as long as a GOAWAY requests that refuses the tunnel', async () => {
+    const clock = manualClock();
+    const remote = await startRemote({ clock });
+    remote.relay.refuseTunnels({ goAway: { reason: 'busy', message: 'later', retry_after_ms: 12_000 }, code: 4007 });
+    const starting = remote.start();
+    await until(async () => (await remote.status()).error);
+    expect(await remote.status()).toMatchObject({ state: 'starting', error: 'The relay is busy: later' });
+    clock.advance(11_000);
+    expect(remote.relay.tunnels).toEqual([]);
+    clock.advance(1500);
+    expect(await starting).toMatchObject({ data: { state: 'on' } });
+  });
+
   it('connects again immediately after a relay that restarts', async () => {
     const remote = await connected();
     remote.relay.tunnel().streams.goAway({ reason: 'server_shutting_down' });
@@ -265,6 +281,43 @@ describe('reconnection', () => {
       return (await remote.status()).state === 'off';
     });
     expect(await remote.status()).toMatchObject({ error: expect.stringMatching(/refused the connection/) as string });
+  });
+
+  it('reports and logs no ticket that the relay quotes in a GOAWAY, a close reason or a RESET', async () => {
+    const tickets: string[] = [];
+    const lines: string[] = [];
+    const remote = await connected({ log: createLogger('trace', (line) => lines.push(line)) });
+    const quoted = (ticket: string) => {
+      tickets.push(ticket);
+      return { goAway: { reason: 'busy', message: `bad ticket ${ticket}` }, code: 4321, reason: `no ${ticket}` };
+    };
+    const first = (remote.relay.tunnel().headers.authorization ?? '').replace('Bearer ', '');
+    tickets.push(first);
+    const facts = { remote_addr: '203.0.113.7', scheme: 'http', host: 'x', prefix: '' } as const;
+    remote.relay
+      .tunnel()
+      .streams.open(facts)
+      .destroy(new StreamReset({ code: 'refused', message: first }));
+    remote.relay.refuseTunnels(quoted, (ticket) => ({ ...quoted(ticket), code: 4006 }));
+    remote.relay.tunnel().socket.close(4321, `lost ${first}`);
+    const errors: unknown[] = [];
+    /** Waits for the next error, after which the next attempt waits for its time. */
+    const failed = (text: string) =>
+      until(async () => {
+        const { error } = await remote.status();
+        errors.push(error);
+        return String(error).includes(text);
+      });
+    await failed('lost [redacted]');
+    remote.clock.advance(2000);
+    await failed('bad ticket [redacted]');
+    remote.clock.advance(5000);
+    await failed('The account has too many devices: bad ticket [redacted]');
+    expect(await remote.status()).toMatchObject({ state: 'off' });
+    expect(tickets).toHaveLength(3);
+    const written = JSON.stringify(errors) + lines.join('');
+    expect(written).toContain('[redacted]');
+    for (const ticket of tickets) expect(written).not.toContain(ticket);
   });
 
   it('answers a start with 50001 after three protocol errors', async () => {

@@ -86,8 +86,13 @@ const openFactsSchema = z.object({
 /** The browser's side of a stream, as the relay knows it. */
 export type OpenFacts = z.infer<typeof openFactsSchema>;
 
-const resetSchema = z.object({ code: z.string().max(100), message: z.string().optional() });
-export type Reset = z.infer<typeof resetSchema>;
+const RESET_CODES = ['cancel', 'refused', 'local_error', 'timeout', 'protocol', 'done'] as const;
+/** The text of a RESET is not read: a peer may quote a secret, and errors of streams are logged. */
+const resetSchema = z.object({ code: z.enum(RESET_CODES).catch('protocol') });
+export interface Reset {
+  code: (typeof RESET_CODES)[number] | 'lost';
+  message?: string;
+}
 
 export type Frame =
   | { type: 'hello'; hello: Hello }

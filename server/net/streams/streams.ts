@@ -216,8 +216,9 @@ export function createStreams(options: StreamsOptions): Streams {
     options.onStream?.(createStream(id, facts), facts);
   }
 
-  /** The first frame of the peer. */
+  /** The first frame of the peer. A relay that refuses the tunnel sends GOAWAY instead, and then its close code. */
   function greeted(frame: Frame | undefined): void {
+    if (isLocal && frame?.type === 'goaway') return handle(frame);
     const hello = frame?.type === 'hello' && !isLocal ? frame.hello : undefined;
     const welcome = frame?.type === 'welcome' && isLocal ? frame.welcome : undefined;
     const peer = hello ?? welcome;

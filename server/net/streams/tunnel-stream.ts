@@ -17,11 +17,11 @@ const LINGER_MS = 10_000;
 const SMALL_BYTES = 4096;
 const BLOCK_BYTES = 16_384;
 /** Codes of streams whose user has left or needs no more: no error of the stream. */
-const ORDINARY = new Set(['cancel', 'done']);
+const ORDINARY: ReadonlySet<Reset['code']> = new Set(['cancel', 'done']);
 
 /** The stream was reset, by the other end; or `destroy` resets it with this code. */
 export class StreamReset extends Error {
-  readonly code: string;
+  readonly code: Reset['code'];
 
   constructor({ code, message }: Reset) {
     super(message ?? `the stream was reset (${code})`);

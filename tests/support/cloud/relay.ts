@@ -61,6 +61,12 @@ interface Refusal {
   headers?: Record<string, string>;
 }
 
+export interface TunnelRefusal {
+  goAway?: GoAway;
+  code: number;
+  reason?: string;
+}
+
 export interface Relay {
   /** `http://127.0.0.1:<port>`: the relay's base, and the public origin. */
   url: string;
@@ -77,7 +83,7 @@ export interface Relay {
   /** Answers the next requests of a method and path; the path begins after `/v1/remote`. */
   answerNext(method: string, path: string, ...replies: (Refusal | 'hang')[]): void;
   /** Ends the next tunnels before WELCOME. */
-  refuseTunnels(...refusals: { goAway?: GoAway; code: number }[]): void;
+  refuseTunnels(...refusals: (TunnelRefusal | ((ticket: string) => TunnelRefusal))[]): void;
   /** All cloud sessions are unknown from now on. */
   endSessions(): void;
   /** Number of cloud sessions. */
@@ -127,7 +133,7 @@ export async function relayDuringTest({ accepts, addressOf = () => '203.0.113.7'
   const tunnels: RelayTunnel[] = [];
   const open = new Map<string, RelayTunnel>();
   const scripted = new Map<string, (Refusal | 'hang')[]>();
-  const refusals: { goAway?: GoAway; code: number }[] = [];
+  const refusals: Parameters<Relay['refuseTunnels']> = [];
   const sockets = new Set<Duplex>();
   const webSockets = new WebSocketServer({
     noServer: true,
@@ -318,11 +324,12 @@ export async function relayDuringTest({ accepts, addressOf = () => '203.0.113.7'
     const ticket = bearerOf(headers);
     const deviceId = tickets.get(ticket);
     tickets.delete(ticket);
-    const refusal = refusals.shift() ?? (deviceId === undefined ? { code: 4001 } : undefined);
+    const next = refusals.shift() ?? (deviceId === undefined ? { code: 4001 } : undefined);
+    const refusal = typeof next === 'function' ? next(ticket) : next;
     socket.on('error', () => undefined);
     if (refusal || deviceId === undefined) {
       if (refusal?.goAway) socket.send(encodeGoAway(refusal.goAway));
-      socket.close(refusal?.code);
+      socket.close(refusal?.code, refusal?.reason);
       return;
     }
     const streams = createStreams({
