@@ -1,7 +1,8 @@
 /** Requests the document of the directory. */
 import { readBounded } from '#server/net/read-bounded.ts';
 import { MAX_DIRECTORY_BYTES } from './directory.ts';
-import { openDocument, type DocumentReaderDeps } from './get-document.ts';
+import type { DocumentHostsDeps } from './document-hosts.ts';
+import { readDocument } from './get-document.ts';
 
 export interface DirectoryRequest {
   userAgent: string;
@@ -12,11 +13,13 @@ export interface DirectoryRequest {
 export async function downloadDirectory(
   url: string,
   { userAgent, signal }: DirectoryRequest,
-  deps: DocumentReaderDeps,
+  deps: DocumentHostsDeps,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const headers = { 'user-agent': userAgent, accept: 'application/json', 'accept-encoding': 'gzip, br' };
-  const response = await openDocument(url, { headers, key: '', leavesOrigin: true, signal }, deps);
-  if (response.ok) return readBounded(response, MAX_DIRECTORY_BYTES);
-  await response.body?.cancel();
-  throw new Error(`HTTP ${response.status}`);
+  const request = { headers, key: '', leavesOrigin: true, signal };
+  return readDocument(url, request, deps, async (response) => {
+    if (response.ok) return readBounded(response, MAX_DIRECTORY_BYTES);
+    await response.body?.cancel();
+    throw new Error(`HTTP ${response.status}`);
+  });
 }

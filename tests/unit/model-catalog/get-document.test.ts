@@ -1,7 +1,7 @@
 /** Reads of documents from servers that are slow, hostile or redirect. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { getDocument, requestReason, withinTime } from '#server/model-catalog/get-document.ts';
 import { createHttpClient } from '#server/net/http-client.ts';
 import type { Network } from '#server/net/network.ts';
@@ -29,7 +29,11 @@ const redirect =
   (_request, response) =>
     void response.writeHead(status, { location: to() }).end();
 
-function get(url: string, more: { key?: string; leavesOrigin?: boolean; signal?: AbortSignal } = {}, other = network) {
+async function get(
+  url: string,
+  more: { key?: string; leavesOrigin?: boolean; signal?: AbortSignal } = {},
+  other = network,
+) {
   const client = createHttpClient();
   onTestFinished(client.close);
   const request = {
@@ -39,7 +43,8 @@ function get(url: string, more: { key?: string; leavesOrigin?: boolean; signal?:
     signal: AbortSignal.timeout(60_000),
     ...more,
   };
-  return getDocument(url, request, { fetch: client.fetch, network: other });
+  const { status, bytes } = await getDocument(url, request, { fetch: client.fetch, network: other });
+  return { status, body: Buffer.from(bytes).toString() };
 }
 
 it('returns the body of any status, and sends the key as bearer', async () => {
@@ -98,6 +103,71 @@ it('a server elsewhere cannot redirect to a service of this machine', async () =
     localScope: async (address: string) => (address === '127.0.0.2' ? 'this machine' : undefined),
   };
   await expect(get(url, {}, scopes)).rejects.toThrow('a redirect to this machine');
+});
+
+describe('a name whose owner changes its address between the check and the request', () => {
+  const ELSEWHERE = '127.0.0.2';
+  const HERE = '127.0.0.1';
+
+  /** Servers at one port of both addresses; names resolve to the given addresses, in order. */
+  async function rebinding(addresses: string[], redirects: (port: number) => string) {
+    const reached: string[] = [];
+    const serverAt = (address: string) =>
+      createServer((request, response) => {
+        reached.push(address);
+        if (request.url === '/end') response.end('end');
+        else response.writeHead(302, { location: redirects(port) }).end();
+      });
+    const port = await listenDuringTest(serverAt(HERE), HERE);
+    await listenDuringTest(serverAt(ELSEWHERE), ELSEWHERE, port);
+    const left = [...addresses];
+    const names = {
+      resolve: async () => [left.shift() ?? HERE],
+      localScope: async (address: string) => (address === HERE ? 'this machine' : undefined),
+    };
+    return { port, reached, names };
+  }
+
+  it('is requested at the address that was checked, also as target of a redirect', async () => {
+    const { port, reached, names } = await rebinding([ELSEWHERE, ELSEWHERE], (at) => `http://other.example:${at}/end`);
+    expect(await get(`http://registry.example:${port}/`, {}, names)).toEqual({ status: 200, body: 'end' });
+    expect(reached).toEqual([ELSEWHERE, ELSEWHERE]);
+  });
+
+  it('cannot redirect to this machine by leading to it later', async () => {
+    const { port, reached, names } = await rebinding([ELSEWHERE, HERE], (at) => `http://${HERE}:${at}/end`);
+    await expect(get(`http://registry.example:${port}/`, {}, names)).rejects.toThrow('a redirect to this machine');
+    expect(reached).toEqual([ELSEWHERE]);
+  });
+
+  it('cannot redirect to a name that leads to this machine, or has no address yet', async () => {
+    const { port, reached, names } = await rebinding([ELSEWHERE, HERE], (at) => `http://other.example:${at}/end`);
+    const url = `http://registry.example:${port}/`;
+    await expect(get(url, {}, names)).rejects.toThrow('a redirect to this machine');
+    const unknown = { ...names, resolve: async (name: string) => (name === 'registry.example' ? [ELSEWHERE] : []) };
+    await expect(get(url, {}, unknown)).rejects.toThrow('which was not found');
+    expect(reached).toEqual([ELSEWHERE, ELSEWHERE]);
+  });
+
+  it('that leads to this machine from the start may redirect on it', async () => {
+    const { port, reached, names } = await rebinding([HERE, HERE], (at) => `http://other.example:${at}/end`);
+    expect(await get(`http://registry.example:${port}/`, {}, names)).toEqual({ status: 200, body: 'end' });
+    expect(reached).toEqual([HERE, HERE]);
+  });
+
+  it('is foreign if it is encrypted, since its address is not certain', async () => {
+    const names = { resolve: async () => [HERE], localScope: async () => 'this machine' };
+    const redirected = (url: string) => {
+      const fetch = async (to: string | URL) =>
+        String(to) === url
+          ? new Response(null, { status: 302, headers: { location: 'https://127.0.0.1:1/' } })
+          : new Response('end');
+      const request = { headers: {}, key: '', leavesOrigin: true, signal: AbortSignal.timeout(60_000) };
+      return getDocument(url, request, { fetch, network: names });
+    };
+    await expect(redirected('https://registry.example/')).rejects.toThrow('a redirect to this machine');
+    expect(await redirected('https://localhost/')).toMatchObject({ status: 200 });
+  });
 });
 
 it('refuses a body above 16 MiB, compressed or not, and a redirect from https to http', async () => {
