@@ -1,5 +1,6 @@
 /** Edits of single tables of `config.toml`: the library patches only their lines, because it is slow for long files. */
 import { isDeepStrictEqual } from 'node:util';
+import { createTimeSlice } from '#server/async/yield.ts';
 import { isTomlTable, parseToml, subTable, tableOf, type TomlTable, type TomlValue } from './document.ts';
 import { splitBlocks, withoutKeys, type TomlBlock } from './toml-blocks.ts';
 
@@ -27,11 +28,12 @@ export interface BlockEditOptions {
   write(members: TomlTable): string;
 }
 
-/** Undefined if the tables that differ are not separate blocks of the text. */
-export function editBlocks(options: BlockEditOptions): BlockEdit | undefined {
+/** Undefined if the tables that differ are not separate blocks of the text. Yields to the event loop. */
+export async function editBlocks(options: BlockEditOptions): Promise<BlockEdit | undefined> {
   const { before, start, after, recordTables, renamed, ownSection, patch } = options;
   const blocks = splitBlocks(before, recordTables);
   if (!blocks) return undefined;
+  const slice = createTimeSlice();
   const isRecordTable = (key: string) =>
     recordTables.includes(key) && [start[key], after[key]].every((value) => value === undefined || isTomlTable(value));
   const renames = new Map(recordTables.map((table) => [table, renamed(table)]));
@@ -39,6 +41,7 @@ export function editBlocks(options: BlockEditOptions): BlockEdit | undefined {
   const texts: string[] = [];
 
   for (const block of blocks) {
+    if (slice.due()) await slice.rest();
     const [key, id] = block.path;
     if (key === undefined) {
       const preamble = editPreamble(block, options, written, blocks.length === 1);

@@ -15,12 +15,13 @@ import { errorCode } from '#server/errors/errno.ts';
 import type { Clock } from '#server/clock.ts';
 import { coalesced } from '#server/async/coalesce.ts';
 import { createSerialQueue } from '#server/async/keyed-queue.ts';
+import { yieldToLoop } from '#server/async/yield.ts';
 import type { ChangeLock } from '#server/storage/change-lock.ts';
 import { createChangeWindow } from './changes.ts';
 import type { Author, SeenChange } from './changes.ts';
 import { CONFIG_FILE, type ConfigWriter } from './config-writer.ts';
-import { isTomlTable, parseToml, tableOf, toTable } from './document.ts';
-import type { TomlTable } from './document.ts';
+import { isTomlTable, parseToml, subTable, tableOf, toTable } from './document.ts';
+import type { TomlTable, TomlValue } from './document.ts';
 import { editToml } from './document-edit.ts';
 import { effectiveConfig } from './effective.ts';
 import type { EffectiveConfig, MemoryLayer } from './effective.ts';
@@ -33,7 +34,7 @@ import { patchDocument } from './patch.ts';
 import { publicConfig } from './public-view.ts';
 import { sectionToWire } from './key-case.ts';
 import { domainIssues, domains, domainValue, readStored, sectionsOf, UNREADABLE_RULES } from './stored.ts';
-import type { ConfigWarning, StoredConfig } from './stored.ts';
+import type { ConfigWarning, Domain, StoredConfig } from './stored.ts';
 import { watchFile } from './watch.ts';
 
 export interface ConfigChange {
@@ -260,6 +261,8 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
     }
     window.look();
     const document = change(state);
+    // Each of these steps takes a while for thousands of models.
+    await yieldToLoop();
     if (isDeepStrictEqual(document, state.document)) return;
     try {
       const { text, commentsKept } = await editToml(state.text, document, state.document);
@@ -310,7 +313,7 @@ export async function createConfig({ home, env, log, clock, lock, memory: tables
             const document = toTable(before);
             outcome = { result: change({ stored, document }) };
             removeEmpty(document, before);
-            assertValid(document, before);
+            assertValid(document, { document: before, stored });
             return document;
           },
           { by, origin },
@@ -392,17 +395,31 @@ function removeEmpty(document: TomlTable, before: TomlTable): void {
   }
 }
 
+/** Sections of records that are valid independently of each other. */
+const RECORDS: readonly Domain[] = ['providers', 'models'];
+
 /** Throws `persistence.failure` if a changed section would not load again. */
-function assertValid(document: TomlTable, before: TomlTable): void {
+function assertValid(document: TomlTable, { document: before, stored }: Pick<FileState, 'document' | 'stored'>): void {
   for (const domain of domains) {
     // Compared before it is converted, because a file may have thousands of models.
     if (sectionsOf(domain).every((section) => isDeepStrictEqual(document[section], before[section]))) continue;
-    const value = domainValue(document, domain);
-    if (value === undefined || isDeepStrictEqual(value, domainValue(before, domain))) continue;
+    const checked = RECORDS.includes(domain) && stored[domain] ? changedRecords(domain, document, before) : document;
+    const value = domainValue(checked, domain);
+    if (value === undefined) continue;
+    if (checked === document && isDeepStrictEqual(value, domainValue(before, domain))) continue;
     const [issue] = domainIssues(domain, value);
     if (issue)
       throw new ServiceError('persistence.failure', `Refusing to persist config: ${issue.path}: ${issue.message}`);
   }
+}
+
+/** A document with the records of a section that differ from the valid ones of `before`. */
+function changedRecords(domain: string, document: TomlTable, before: TomlTable): TomlTable {
+  const records = subTable(document, domain);
+  if (!records) return document;
+  const valid = subTable(before, domain);
+  const changed = Object.entries(records).filter(([id, record]) => !isDeepStrictEqual(record, valid?.[id]));
+  return tableOf<TomlValue>([[domain, tableOf(changed)]]);
 }
 
 const memorySchema = z.object({ providers: domainSchemas.providers, models: domainSchemas.models });

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { TomlFormat } from '@decimalturn/toml-patch';
-import { createTimeSlice } from '#server/async/yield.ts';
+import { createTimeSlice, yieldToLoop } from '#server/async/yield.ts';
 import { editBlocks } from './block-edit.ts';
 import { isTomlTable, parseToml, subTable, tableOf, type TomlTable, type TomlValue } from './document.ts';
 
@@ -30,13 +30,13 @@ export async function editToml(
 ): Promise<EditedText> {
   const library = await import('@decimalturn/toml-patch');
   const edited = await patchBlocks(library, before, start, after).catch(() => undefined);
-  if (edited !== undefined && holds(edited, after)) return { text: edited, commentsKept: true };
+  if (edited !== undefined && (await holds(edited, after))) return { text: edited, commentsKept: true };
   for (const edit of [patchSections, replaceSections]) {
     const text = attempt(() => edit(library, before, after));
-    if (text !== undefined && holds(text, after)) return { text, commentsKept: true };
+    if (text !== undefined && (await holds(text, after))) return { text, commentsKept: true };
   }
   const text = library.stringify(after, format(library.TomlFormat.default()));
-  if (!holds(text, after)) throw new Error('the configuration cannot be written as TOML');
+  if (!(await holds(text, after))) throw new Error('the configuration cannot be written as TOML');
   return { text, commentsKept: false };
 }
 
@@ -49,8 +49,11 @@ function attempt<T>(run: () => T): T | undefined {
   }
 }
 
-function holds(text: string, wanted: TomlTable): boolean {
+/** Both steps take a while for thousands of models. */
+async function holds(text: string, wanted: TomlTable): Promise<boolean> {
+  await yieldToLoop();
   const found = attempt(() => parseToml(text));
+  await yieldToLoop();
   if (!found || !isDeepStrictEqual(found, wanted)) return false;
   return RECORD_TABLES.every((name) =>
     isDeepStrictEqual(Object.keys(subTable(found, name) ?? {}), Object.keys(subTable(wanted, name) ?? {})),
@@ -69,7 +72,7 @@ async function patchBlocks(
   start: TomlTable,
   after: TomlTable,
 ): Promise<string | undefined> {
-  const edit = editBlocks({
+  const edit = await editBlocks({
     before,
     start,
     after,

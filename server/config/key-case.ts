@@ -1,7 +1,8 @@
 /** Converts keys from file spelling (snake_case) to wire spelling (camelCase) and back, except keys that are names. */
 import { isTable, tableOf } from './document.ts';
 
-export const toCamel = (key: string): string => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+export const toCamel = (key: string): string =>
+  key.includes('_') ? key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) : key;
 export const toSnake = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** `whole`: nested keys are not converted either. `path` begins with the section's file key, in either spelling. */

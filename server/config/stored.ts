@@ -89,13 +89,17 @@ export interface Sections {
  * deny rule: those of `before` remain in force.
  */
 export function readStored(document: TomlTable, before?: Pick<Sections, 'stored' | 'rulesKnown'>): Sections {
+  const found = domains.flatMap((domain): [Domain, unknown][] => {
+    const value = domainValue(document, domain);
+    return value === undefined ? [] : [[domain, value]];
+  });
+  // A single pass over a file whose sections are all valid: it may have thousands of models.
+  const whole = storedSchema.safeParse(Object.fromEntries(found), RARELY);
   const values: Record<string, unknown> = {};
   const warnings: ConfigWarning[] = [];
   let rulesKnown = true;
-  for (const domain of domains) {
-    const value = domainValue(document, domain);
-    if (value === undefined) continue;
-    const [issue] = domainIssues(domain, value);
+  for (const [domain, value] of found) {
+    const [issue] = whole.success ? [] : domainIssues(domain, value);
     let consequence = IGNORED;
     if (!issue) values[domain] = value;
     else if (domain === 'permission') {
@@ -104,7 +108,7 @@ export function readStored(document: TomlTable, before?: Pick<Sections, 'stored'
     }
     if (issue) warnings.push({ domain, message: `${issue.path}: ${issue.message}; ${consequence}` });
   }
-  const stored = storedSchema.parse(values, RARELY);
+  const stored = whole.data ?? storedSchema.parse(values, RARELY);
   const keeps = values.permission === undefined && domainValue(document, 'permission') !== undefined;
   if (keeps && rulesKnown && before?.stored.permission) stored.permission = before.stored.permission;
   for (const path of unknownMembers(document.permission)) {

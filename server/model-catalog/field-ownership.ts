@@ -11,6 +11,7 @@ import {
 } from '#server/config/document.ts';
 import { memoizeByObject } from '#server/memo/by-object.ts';
 import { aliasTaken, ownerOf, textMember, wireNameOf, type Records } from '#server/models/providers/provider-tables.ts';
+import type { DeclaredModel } from './declared-model.ts';
 
 /** Fields that a refresh overwrites, and removes when they are no longer declared. */
 export const MANAGED_FIELDS = [
@@ -37,14 +38,6 @@ export const REGISTRY_FIELDS = [
   'upgrade',
   'cost',
 ] as const;
-
-/** A model that a source declares. */
-export interface DeclaredModel {
-  alias: string;
-  wireName: string;
-  /** The owned fields in the spelling of the file. Not a table of TOML: most refreshes only compare it. */
-  record: Record<string, unknown>;
-}
 
 /** Changed records by alias; undefined for removed ones. */
 export type ModelChanges = Map<string, TomlValue | undefined>;
@@ -94,27 +87,26 @@ export function mergeModels(
 ): MergedModels {
   const changes: ModelChanges = new Map();
   const taken: string[] = [];
-  const after = new Set<string>();
   const aliases = new Set<string>();
-  for (const { alias, wireName, record } of declared) {
+  for (const { alias, record } of declared) {
     const stored = models[alias];
     aliases.add(alias);
-    after.add(wireName);
     if (stored !== undefined && ownerOf(stored) !== provider) taken.push(alias);
     const merged = stored === undefined ? toTable(record) : mergeRecord(stored, record, fields);
     if (merged !== stored) changes.set(alias, merged);
   }
   if (taken.length > 0) throw aliasTaken(taken);
-  const before = new Set<string>();
-  for (const alias of aliasesOf(models, provider)) {
-    const stored = models[alias];
-    if (stored === undefined || ownerOf(stored) !== provider || !alias.startsWith(`${provider}/`)) continue;
-    before.add(wireNameOf(stored) ?? '');
-    if (!aliases.has(alias)) changes.set(alias, undefined);
-  }
+  const before = aliasesOf(models, provider).filter(
+    (alias) => alias.startsWith(`${provider}/`) && ownerOf(models[alias]) === provider,
+  );
+  for (const alias of before) if (!aliases.has(alias)) changes.set(alias, undefined);
+  // Most refreshes change nothing.
+  if (changes.size === 0) return { changes, added: 0, removed: 0 };
+  const namesBefore = new Set(before.map((alias) => wireNameOf(models[alias]) ?? ''));
+  const namesAfter = new Set(declared.map(({ wireName }) => wireName));
   const missingIn = (names: ReadonlySet<string>, others: ReadonlySet<string>) =>
     [...names].filter((name) => !others.has(name)).length;
-  return { changes, added: missingIn(after, before), removed: missingIn(before, after) };
+  return { changes, added: missingIn(namesAfter, namesBefore), removed: missingIn(namesBefore, namesAfter) };
 }
 
 /** Returns all records with the changes applied, in the order of the table; new ones last. */

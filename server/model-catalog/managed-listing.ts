@@ -2,11 +2,8 @@
 import * as z from 'zod';
 import { asRecord, tryParseJson } from '#server/text/json.ts';
 import { wellFormed } from '#server/text/well-formed.ts';
-import type { DeclaredModel } from './field-ownership.ts';
+import { MAX_MODELS, type DeclaredModel } from './declared-model.ts';
 import { costFields } from './price-fields.ts';
-
-/** A larger list is refused, because each model becomes a record of the configuration file. */
-export const MAX_MODELS = 10_000;
 
 const text = z
   .string()

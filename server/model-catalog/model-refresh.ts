@@ -1,8 +1,10 @@
 /** Refreshes the models of providers from their sources, and imports custom registries. */
+import { createHash } from 'node:crypto';
 import { createSerialQueue } from '#server/async/keyed-queue.ts';
 import type { Account } from '#server/account/account.ts';
 import { MANAGED_PROVIDER } from '#server/account/credential-slots.ts';
 import type { Config, ConfigDraft } from '#server/config/config.ts';
+import type { TomlTable } from '#server/config/document.ts';
 import { own } from '#server/config/effective.ts';
 import { ENV_PROVIDER } from '#server/config/environment-model.ts';
 import { errorMessage, ServiceError } from '#server/errors/service-error.ts';
@@ -11,7 +13,8 @@ import type { Caller } from '#schema/rest/caller.ts';
 import type { ImportRegistry, RefreshReport } from '#schema/rest/refresh.ts';
 import { applyChange } from './change.ts';
 import { changeManaged, changeModels, type ModelCounts } from './managed-change.ts';
-import { refreshRegistry, type FetchedRegistry } from './registry-change.ts';
+import { parseRegistry } from './parse-registry.ts';
+import { refreshRegistry, type FetchedRegistry, type RegistryOutcome } from './registry-change.ts';
 import { importRegistry, type ImportOutcome } from './registry-import.ts';
 import { createRemoteModels, type RemoteModelsDeps } from './remote-models.ts';
 import { createReport } from './report.ts';
@@ -45,9 +48,19 @@ export interface ModelRefreshDeps extends Omit<RemoteModelsDeps, 'signal' | 'acc
   log: Logger;
 }
 
+/** A refresh that changed nothing: the same reply does not change the same file either. */
+interface Unchanged {
+  digest: string;
+  key: string;
+  file: TomlTable;
+  outcome: RegistryOutcome;
+}
+
 /** Creates the service; nothing is requested before its first use. */
 export function createModelRefresh(deps: ModelRefreshDeps): ModelRefresh {
   const { account, config, publish, log } = deps;
+  /** By the URL of the registry. */
+  const unchanged = new Map<string, Unchanged>();
   const runs = createSerialQueue();
   const stop = new AbortController();
   const remote = createRemoteModels({ ...deps, signal: stop.signal });
@@ -112,23 +125,45 @@ export function createModelRefresh(deps: ModelRefreshDeps): ModelRefresh {
 
     async function refreshGroup(url: string, only: string | undefined): Promise<void> {
       const group = groupOf(url, config.draft());
+      const keys = [...new Set(group.map((member) => member.key))];
       try {
-        const { key, document } = await remote.registry(url, [...new Set(group.map((member) => member.key))]);
-        noteSkipped(document.skipped);
-        const outcome = await applyChange(
-          config,
-          (draft) => {
-            const present = new Set(groupOf(url, draft).map(({ id }) => id));
-            // All providers of the registry were removed during the request.
-            if (present.size === 0) return { result: { changed: [], unchanged: [], failed: [] } };
-            return refreshRegistry(draft, { url, key, document }, present, only);
-          },
-          by,
-        );
-        report.add(outcome);
+        const apply = await remote.registry(url, keys, async (bytes, signal, key) => {
+          const digest = createHash('sha256').update(bytes).digest('base64');
+          const known = only === undefined ? unchanged.get(url) : undefined;
+          const isKnown = known?.digest === digest && known.key === key && known.file === config.draft().document;
+          if (isKnown) return () => known.outcome;
+          const document = await parseRegistry(bytes, signal);
+          return () => applyRegistry({ url, key, document }, digest, only);
+        });
+        report.add(await apply());
       } catch (error) {
         for (const { id } of group) if (only === undefined || id === only) report.failed(id, errorMessage(error));
       }
+    }
+
+    async function applyRegistry(
+      fetched: FetchedRegistry,
+      digest: string,
+      only: string | undefined,
+    ): Promise<RegistryOutcome> {
+      const { url, key, document } = fetched;
+      noteSkipped(document.skipped);
+      let file: TomlTable | undefined;
+      const outcome = await applyChange(
+        config,
+        (draft) => {
+          file = draft.document;
+          const present = new Set(groupOf(url, draft).map(({ id }) => id));
+          // All providers of the registry were removed during the request.
+          if (present.size === 0) return { result: { changed: [], unchanged: [], failed: [] } };
+          return refreshRegistry(draft, fetched, present, only);
+        },
+        by,
+      );
+      if (file && only === undefined && outcome.changed.length === 0)
+        unchanged.set(url, { digest, key, file, outcome });
+      else unchanged.delete(url);
+      return outcome;
     }
 
     for (const id of inScope) {
@@ -161,7 +196,7 @@ export function createModelRefresh(deps: ModelRefreshDeps): ModelRefresh {
     }
     const key = form.api_key ?? storedKey(url);
     try {
-      const { document } = await remote.registry(url, [key]);
+      const document = await remote.registry(url, [key], parseRegistry);
       noteSkipped(document.skipped);
       if (document.entries.length > 0) return { url, key, document };
     } catch (error) {

@@ -48,7 +48,7 @@ export function refreshRegistry(
 ): Change<RegistryOutcome> {
   const outcome: RegistryOutcome = { changed: [], unchanged: [], failed: [] };
   const providers = new Map(recordsOf(document, 'providers'));
-  const usable = new Set<string>();
+  const refreshed: RegistryEntry[] = [];
   const models = modelsOf(document);
   const changes: ModelChanges = new Map();
   let differs = false;
@@ -60,7 +60,7 @@ export function refreshRegistry(
       outcome.failed.push({ provider: id, reason: 'Another provider has the id of this entry of the registry' });
       return;
     }
-    for (const { alias } of entry.models) usable.add(alias);
+    refreshed.push(entry);
     if (entry.models.length === 0) {
       if (stored !== undefined) outcome.unchanged.push(id);
       return;
@@ -109,6 +109,7 @@ export function refreshRegistry(
   }
   if (!differs && changes.size === 0) return { result: outcome };
   const records = changedRecords(models, changes);
+  const usable = new Set(refreshed.flatMap((entry) => entry.models.map(({ alias }) => alias)));
   const moved = defaultAfter(document, new Set(records.map(([alias]) => alias)), (alias) => usable.has(alias));
   outcome.retired = moved.retired;
   return {

@@ -1,20 +1,29 @@
-/** The document of a custom registry: providers with their models. Reading is lenient; a faulty entry is skipped. */
-import * as z from 'zod';
+/**
+ * The document of a custom registry: providers with their models. Reading is lenient; a faulty entry is skipped. Runs in
+ * a worker thread for a large document, so it imports no `zod`.
+ */
+import { finish, finishWithPauses, type Steps } from '#server/async/steps.ts';
 import { asRecord, isRecord, tryParseJson } from '#server/text/json.ts';
 import { wellFormed } from '#server/text/well-formed.ts';
-import { providerIdSchema } from '#schema/rest/provider.ts';
-import type { DeclaredModel } from './field-ownership.ts';
-import { MAX_MODELS } from './managed-listing.ts';
+import { PROVIDER_ID } from '#schema/rest/provider-id.ts';
+import { MAX_MODELS, type DeclaredModel } from './declared-model.ts';
 import { costFields, type CostFields } from './price-fields.ts';
 
 /** For a model that declares neither its context nor its output. */
 const DEFAULT_CONTEXT_SIZE = 131_072;
+const TYPES = new Set(['anthropic', 'openai', 'openai_responses', 'native']);
+/** Models of one text, which the main thread parses without a pause. */
+const MODELS_PER_TEXT = 100;
 
-export interface RegistryEntry {
+/** A provider of the document. */
+export interface RegistryProvider {
   id: string;
   name: string;
   type: string;
   baseUrl: string;
+}
+
+export interface RegistryEntry extends RegistryProvider {
   models: DeclaredModel[];
 }
 
@@ -25,17 +34,12 @@ export interface RegistryDocument {
   skipped: ReadonlySet<string>;
 }
 
-const text = z.string().transform(wellFormed);
-const required = text.refine((value) => value !== '');
-
-const entrySchema = z.object({
-  id: providerIdSchema,
-  name: required,
-  api: required,
-  type: z.enum(['anthropic', 'openai', 'openai_responses', 'native']),
-  // Not a record of zod, which drops the key `__proto__`.
-  models: z.custom<Record<string, unknown>>(isRecord),
-});
+/** A document as the thread returns it. */
+export interface RegistryTexts {
+  /** `texts`: lists of models as JSON. */
+  entries: (RegistryProvider & { texts: string[] })[];
+  skipped: string[];
+}
 
 /** A model of an entry. Members of other types are treated as absent. */
 interface RegistryModel {
@@ -62,7 +66,7 @@ function sizeOf(value: unknown): number | undefined {
   return Number.isSafeInteger(size) && size > 0 ? size : undefined;
 }
 
-/** Undefined for a model without an id. By hand: a schema of zod takes ten times as long for a thousand models. */
+/** Undefined for a model without an id. */
 function readModel(value: unknown): RegistryModel | undefined {
   const model = asRecord(value);
   const id = textOf(model?.id);
@@ -95,42 +99,75 @@ function readUpgrade(upgrade: Record<string, unknown> | undefined): RegistryMode
   return { model, markdown: wellFormed(markdown), retirementAt: textOf(retirement) };
 }
 
-/** Throws with the reason for a text that is not a JSON object, and for a document without a usable entry. */
-export function readRegistry(body: string): RegistryDocument {
-  const document = tryParseJson(body);
+/** Parses a document. Throws with the reason for bytes that are not a JSON object, and for too many models. */
+function* readSteps(bytes: Uint8Array): Steps<RegistryDocument> {
+  const document = tryParseJson(new TextDecoder().decode(bytes));
   if (document === undefined) throw new Error('the reply is not JSON');
   if (!isRecord(document)) throw new Error('the reply is not a JSON object');
   const entries = new Map<string, RegistryEntry>();
   const skipped = new Set<string>();
   let count = 0;
   for (const [key, value] of Object.entries(document)) {
-    const entry = entrySchema.safeParse(value).data;
-    if (!entry || entries.has(entry.id)) {
+    yield;
+    const found = readProvider(value);
+    if (!found || entries.has(found.provider.id)) {
       const id = asRecord(value)?.id;
       skipped.add(typeof id === 'string' ? id : key);
       continue;
     }
-    count += Object.keys(entry.models).length;
+    const models = Object.entries(found.models);
+    count += models.length;
     if (count > MAX_MODELS) throw new Error(`it lists more than ${MAX_MODELS} models`);
-    entries.set(entry.id, {
-      id: entry.id,
-      name: entry.name,
-      type: entry.type,
-      baseUrl: entry.api,
-      models: modelsOf(entry.id, entry.models),
-    });
+    entries.set(found.provider.id, { ...found.provider, models: yield* modelSteps(found.provider.id, models) });
   }
   return { entries: [...entries.values()], skipped };
 }
 
-function modelsOf(provider: string, table: Record<string, unknown>): DeclaredModel[] {
-  const models = Object.entries(table).flatMap(([key, value]) => {
-    const model = readModel(value);
-    return model && key !== '' ? [{ alias: `${provider}/${wellFormed(key)}`, model }] : [];
-  });
+/** Undefined for a provider that cannot be imported. */
+function readProvider(value: unknown): { provider: RegistryProvider; models: Record<string, unknown> } | undefined {
+  const entry = asRecord(value);
+  const { id, type, models } = entry ?? {};
+  const name = textOf(entry?.name);
+  const baseUrl = textOf(entry?.api);
+  if (typeof id !== 'string' || !PROVIDER_ID.test(id) || name === undefined || baseUrl === undefined) return undefined;
+  if (typeof type !== 'string' || !TYPES.has(type) || !isRecord(models)) return undefined;
+  return { provider: { id, name, type, baseUrl }, models };
+}
+
+function* modelSteps(provider: string, table: [key: string, value: unknown][]): Steps<DeclaredModel[]> {
+  const models: { alias: string; model: RegistryModel }[] = [];
   const aliases = new Map<string, string>();
-  for (const { alias, model } of models) if (!aliases.has(model.id)) aliases.set(model.id, alias);
-  return models.map(({ alias, model }) => ({ alias, wireName: model.id, record: recordOf(provider, model, aliases) }));
+  for (const [key, value] of table) {
+    yield;
+    const model = readModel(value);
+    if (!model || key === '') continue;
+    const alias = `${provider}/${wellFormed(key)}`;
+    models.push({ alias, model });
+    if (!aliases.has(model.id)) aliases.set(model.id, alias);
+  }
+  const declared: DeclaredModel[] = [];
+  for (const { alias, model } of models) {
+    yield;
+    declared.push({ alias, wireName: model.id, record: recordOf(provider, model, aliases) });
+  }
+  return declared;
+}
+
+/** Reads a document in place, with pauses. Throws as `readSteps`. */
+export const readRegistry = (bytes: Uint8Array): Promise<RegistryDocument> => finishWithPauses(readSteps(bytes));
+
+/** Reads a document without a pause, in a thread. Throws as `readSteps`. */
+export function registryTexts(bytes: Uint8Array): RegistryTexts {
+  const { entries, skipped } = finish(readSteps(bytes));
+  return {
+    entries: entries.map(({ models, ...provider }) => ({
+      ...provider,
+      texts: Array.from({ length: Math.ceil(models.length / MODELS_PER_TEXT) }, (_, at) =>
+        JSON.stringify(models.slice(at * MODELS_PER_TEXT, (at + 1) * MODELS_PER_TEXT)),
+      ),
+    })),
+    skipped: [...skipped],
+  };
 }
 
 /** `aliases`: the alias of each wire model id that the entry lists. */

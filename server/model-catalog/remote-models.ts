@@ -10,7 +10,6 @@ import type { Network } from '#server/net/network.ts';
 import type { OAuthRef } from '#schema/rest/model.ts';
 import { getDocument, requestReason, withinTime, type DocumentReply } from './get-document.ts';
 import { readManagedListing, type ListedModel } from './managed-listing.ts';
-import { readRegistry, type RegistryDocument } from './registry-document.ts';
 
 const TIMEOUT_MS = 10_000;
 const MAX_REASON_CHARS = 300;
@@ -35,12 +34,17 @@ export interface ManagedTarget {
   customHeaders: Record<string, string> | undefined;
 }
 
+export type ReadRegistry<T> = (bytes: Uint8Array<ArrayBuffer>, signal: AbortSignal, key: string) => Promise<T>;
+
 /** All functions take at most 10 s and throw errors with a reason for people, which contains no key. */
 export interface RemoteModels {
   listWithLogin(target: ManagedTarget, reference: OAuthRef): Promise<ListedModel[]>;
   listWithKey(target: ManagedTarget, key: string): Promise<ListedModel[]>;
-  /** Tries the keys in order until one is accepted; returns it with the document. */
-  registry(url: string, keys: readonly string[]): Promise<{ key: string; document: RegistryDocument }>;
+  /**
+   * Requests the document of a registry with each key in order, until one is accepted and `read` resolves for its
+   * reply. `read` may transfer the bytes.
+   */
+  registry<T>(url: string, keys: readonly string[], read: ReadRegistry<T>): Promise<T>;
 }
 
 export function createRemoteModels(deps: RemoteModelsDeps): RemoteModels {
@@ -53,16 +57,17 @@ export function createRemoteModels(deps: RemoteModelsDeps): RemoteModels {
     return getDocument(`${base}/models`, { headers, key, leavesOrigin: false, signal }, deps);
   }
 
-  function listed({ provider }: ManagedTarget, { status, body }: DocumentReply, secrets: string[]): ListedModel[] {
+  function listed({ provider }: ManagedTarget, { status, bytes }: DocumentReply, secrets: string[]): ListedModel[] {
+    const body = new TextDecoder().decode(bytes);
     if (status < 200 || status > 299) throw new Error(cloudErrorMessage(body, status, secrets));
     return readManagedListing(body, provider);
   }
 
-  async function getRegistry(url: string, key: string, signal: AbortSignal): Promise<RegistryDocument> {
+  async function getRegistry(url: string, key: string, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
     const headers = { accept: 'application/json', 'user-agent': identity.userAgent(config.effective().identity) };
-    const { status, body } = await getDocument(url, { headers, key, leavesOrigin: true, signal }, deps);
-    if (status < 200 || status > 299) throw new Error(cloudErrorText(body, [key]) ?? `HTTP ${status}`);
-    return readRegistry(body);
+    const { status, bytes } = await getDocument(url, { headers, key, leavesOrigin: true, signal }, deps);
+    if (status >= 200 && status < 300) return bytes;
+    throw new Error(cloudErrorText(new TextDecoder().decode(bytes), [key]) ?? `HTTP ${status}`);
   }
 
   return {
@@ -89,13 +94,13 @@ export function createRemoteModels(deps: RemoteModelsDeps): RemoteModels {
         throw failure(error, [key]);
       }
     },
-    async registry(url, keys) {
+    async registry(url, keys, read) {
       try {
         return await limited(async (signal) => {
           let refused: unknown;
           for (const key of keys) {
             try {
-              return { key, document: await getRegistry(url, key, signal) };
+              return await read(await getRegistry(url, key, signal), signal, key);
             } catch (error) {
               refused = error;
               if (signal.aborted) break;

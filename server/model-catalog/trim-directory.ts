@@ -2,7 +2,7 @@
  * Parses the document of the directory and reduces its entries to the members that are used. Runs in a worker thread
  * where there are any, because parsing some MiB blocks the event loop.
  */
-import { createTimeSlice } from '#server/async/yield.ts';
+import { finish, finishWithPauses, type Steps } from '#server/async/steps.ts';
 import { isRecord, parseJson } from '#server/text/json.ts';
 import type { DirectoryTexts } from './directory-messages.ts';
 
@@ -57,11 +57,8 @@ function trimEntry(entry: unknown): unknown {
   };
 }
 
-/**
- * Parses a document and yields after each entry, so that a caller without a thread can pause. Throws for bytes that are
- * not a JSON object, and for one that is nested too deeply.
- */
-function* trimEntries(bytes: Uint8Array): Generator<undefined, DirectoryTexts> {
+/** Parses a document. Throws for bytes that are not a JSON object, and for one that is nested too deeply. */
+function* trimEntries(bytes: Uint8Array): Steps<DirectoryTexts> {
   const document = parseJson(new TextDecoder().decode(bytes));
   if (!isRecord(document)) throw new Error('the document is no JSON object');
   const entries: DirectoryTexts['entries'] = [];
@@ -83,21 +80,7 @@ function* trimEntries(bytes: Uint8Array): Generator<undefined, DirectoryTexts> {
 }
 
 /** Parses a document without pause, in a thread. Throws as `trimEntries`. */
-export function trimDirectory(bytes: Uint8Array): DirectoryTexts {
-  const steps = trimEntries(bytes);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-  }
-}
+export const trimDirectory = (bytes: Uint8Array): DirectoryTexts => finish(trimEntries(bytes));
 
 /** Parses a document in place, with pauses between its entries. Throws as `trimEntries`. */
-export async function trimWithPauses(bytes: Uint8Array): Promise<DirectoryTexts> {
-  const slice = createTimeSlice();
-  const steps = trimEntries(bytes);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-    if (slice.due()) await slice.rest();
-  }
-}
+export const trimWithPauses = (bytes: Uint8Array): Promise<DirectoryTexts> => finishWithPauses(trimEntries(bytes));

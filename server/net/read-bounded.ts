@@ -4,8 +4,9 @@ export class BodyTooLarge extends Error {
   override readonly name = 'BodyTooLarge';
 }
 
-const FIRST_BYTES = 16 * 1024;
-const BLOCK_BYTES = 1024 * 1024;
+/** Smaller chunks are joined: each of them occupies far more memory than its bytes. */
+const SMALL_BYTES = 4096;
+const BLOCK_BYTES = 64 * 1024;
 
 /** The whole decoded body, in a buffer that is not shared. Throws `BodyTooLarge` and errors of the body. */
 export async function readBounded({ body, headers }: Response, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
@@ -14,30 +15,36 @@ export async function readBounded({ body, headers }: Response, maxBytes: number)
     await body?.cancel();
     throw tooLarge();
   }
-  // Blocks instead of a list of chunks, which may have one byte each, or of one buffer, whose copies are garbage.
-  const full: Uint8Array[] = [];
-  let block = new Uint8Array(FIRST_BYTES);
+  // Large chunks are not copied before the end: their copies would be garbage of the same size.
+  const parts: Uint8Array[] = [];
+  let block = new Uint8Array(0);
   let used = 0;
   let size = 0;
+  const endBlock = () => {
+    if (used > 0) parts.push(block.subarray(0, used));
+    block = block.subarray(used);
+    used = 0;
+  };
   // Leaving the loop cancels the body.
   for await (const piece of body ?? []) {
     size += piece.byteLength;
     if (size > maxBytes) throw tooLarge();
-    for (let from = 0; from < piece.byteLength;) {
-      if (used === block.byteLength) {
-        full.push(block);
-        block = new Uint8Array(Math.min(2 * block.byteLength, BLOCK_BYTES));
-        used = 0;
-      }
-      const part = piece.subarray(from, from + block.byteLength - used);
-      block.set(part, used);
-      used += part.byteLength;
-      from += part.byteLength;
+    if (piece.byteLength >= SMALL_BYTES) {
+      endBlock();
+      parts.push(piece);
+      continue;
     }
+    if (used + piece.byteLength > block.byteLength) {
+      endBlock();
+      block = new Uint8Array(BLOCK_BYTES);
+    }
+    block.set(piece, used);
+    used += piece.byteLength;
   }
+  endBlock();
   const whole = new Uint8Array(size);
   let at = 0;
-  for (const part of [...full, block.subarray(0, used)]) {
+  for (const part of parts) {
     whole.set(part, at);
     at += part.byteLength;
   }

@@ -17,9 +17,10 @@ export function textMember(table: TomlValue | undefined, ...names: string[]): st
 }
 
 /** The id of the provider that a model record names. */
-export const ownerOf = (record: TomlValue): string | undefined => textMember(record, 'provider_id', 'provider');
+export const ownerOf = (record: TomlValue | undefined): string | undefined =>
+  textMember(record, 'provider_id', 'provider');
 /** The model's name at its provider. */
-export const wireNameOf = (record: TomlValue): string | undefined => textMember(record, 'name', 'model');
+export const wireNameOf = (record: TomlValue | undefined): string | undefined => textMember(record, 'name', 'model');
 
 export const recordsOf = (document: TomlTable, section: string): Records =>
   Object.entries(subTable(document, section) ?? {});

@@ -4,6 +4,7 @@ import { afterFields } from '../after-fields.ts';
 import { clientArray } from '../client-array.ts';
 import { wireTypeSchema } from '../config/provider-record.ts';
 import { count, nonEmpty } from '../scalars.ts';
+import { PROVIDER_ID } from './provider-id.ts';
 
 export const providerItemSchema = z
   .object({
@@ -24,7 +25,7 @@ export const providerDetailSchema = providerItemSchema
   .meta({ id: 'ProviderDetail' });
 export type ProviderDetail = z.infer<typeof providerDetailSchema>;
 
-export const providerIdSchema = z.string().regex(/^[\p{L}\p{N}][\p{L}\p{N}\-_ ]*$/u, {
+export const providerIdSchema = z.string().regex(PROVIDER_ID, {
   error: 'id must start with a letter or digit and may only contain letters, digits, "-", "_" and spaces',
 });
 

@@ -1,13 +1,8 @@
 /** Which fields of stored records a refresh overwrites. */
 import { expect, it } from 'vitest';
 import { toTable } from '#server/config/document.ts';
-import {
-  changedRecords,
-  MANAGED_FIELDS,
-  mergeModels,
-  REGISTRY_FIELDS,
-  type DeclaredModel,
-} from '#server/model-catalog/field-ownership.ts';
+import { changedRecords, MANAGED_FIELDS, mergeModels, REGISTRY_FIELDS } from '#server/model-catalog/field-ownership.ts';
+import type { DeclaredModel } from '#server/model-catalog/declared-model.ts';
 
 const model = (wireName: string, more: object = {}, alias = `p/${wireName}`): DeclaredModel => ({
   alias,

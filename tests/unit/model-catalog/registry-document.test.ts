@@ -1,11 +1,15 @@
 /** Documents of custom registries: lenient reading, and the records that their models declare. */
 import { describe, expect, it } from 'vitest';
+import { parseRegistry } from '#server/model-catalog/parse-registry.ts';
 import { readRegistry } from '#server/model-catalog/registry-document.ts';
 
 const entry = (more: object = {}) => ({ id: 'p', name: 'P', api: 'http://a/v1', type: 'openai', models: {}, ...more });
-const read = (document: object) => readRegistry(JSON.stringify(document));
-const recordOf = (model: object, others: object = {}) =>
-  read({ x: entry({ models: { m: { id: 'm', ...model }, ...others } }) }).entries[0]?.models[0]?.record;
+const bytesOf = (document: object) => new TextEncoder().encode(JSON.stringify(document));
+const read = (document: object) => readRegistry(bytesOf(document));
+async function recordOf(model: object, others: object = {}) {
+  const { entries } = await read({ x: entry({ models: { m: { id: 'm', ...model }, ...others } }) });
+  return entries[0]?.models[0]?.record;
+}
 const declared = {
   provider: 'p',
   model: 'm',
@@ -53,20 +57,20 @@ describe('the record of a model', () => {
       { upgrade: { model: 'n', migration_markdown: '{{from}} $& {{to}} {{x}}', retirement_at: '2026-01-01' } },
       { upgrade: { model: 'n', migration_markdown: 'm $& n {{x}}', retirement_at: '2026-01-01' } },
     ],
-  ])('with %s', (_name, model, more) => {
+  ])('with %s', async (_name, model, more) => {
     const wanted = Object.entries({ ...declared, ...more }).filter(([, value]) => value !== undefined);
-    expect(recordOf(model)).toEqual(Object.fromEntries(wanted));
+    expect(await recordOf(model)).toEqual(Object.fromEntries(wanted));
   });
 
-  it('an upgrade to a listed model names its alias', () => {
+  it('an upgrade to a listed model names its alias', async () => {
     const upgrade = { model: 'wire', migration_markdown: 'to {{to}}' };
-    expect(recordOf({ upgrade }, { key: { id: 'wire' } })).toMatchObject({
+    expect(await recordOf({ upgrade }, { key: { id: 'wire' } })).toMatchObject({
       upgrade: { model: 'p/key', migration_markdown: 'to wire' },
     });
   });
 
-  it('unpaired surrogates are replaced, as a file has none', () => {
-    expect(recordOf({ name: 'a\ud800b' })).toMatchObject({ display_name: 'a\ufffdb' });
+  it('unpaired surrogates are replaced, as a file has none', async () => {
+    expect(await recordOf({ name: 'a\ud800b' })).toMatchObject({ display_name: 'a\ufffdb' });
   });
 });
 
@@ -82,19 +86,19 @@ it.each<[string, unknown]>([
   ['an unknown type', entry({ type: 'vertexai' })],
   ['no models', entry({ models: undefined })],
   ['a list of models', entry({ models: [] })],
-])('an entry with %s is skipped, others are read', (_name, value) => {
-  const { entries, skipped } = read({ bad: value, good: entry({ id: 'good' }) });
+])('an entry with %s is skipped, others are read', async (_name, value) => {
+  const { entries, skipped } = await read({ bad: value, good: entry({ id: 'good' }) });
   expect(entries.map(({ id }) => id)).toEqual(['good']);
   expect(skipped.size).toBe(1);
 });
 
-it('the id of an entry counts, not its key; the second entry with an id is skipped', () => {
-  const { entries } = read({ x: entry({ name: 'first' }), y: entry({ name: 'second' }) });
+it('the id of an entry counts, not its key; the second entry with an id is skipped', async () => {
+  const { entries } = await read({ x: entry({ name: 'first' }), y: entry({ name: 'second' }) });
   expect(entries).toMatchObject([{ id: 'p', name: 'first', type: 'openai', baseUrl: 'http://a/v1' }]);
 });
 
-it('models without an id, or with an empty key, are skipped', () => {
-  const { entries } = read({
+it('models without an id, or with an empty key, are skipped', async () => {
+  const { entries } = await read({
     x: entry({ models: { a: {}, b: null, c: { id: '' }, '': { id: 'x' }, d: { id: 'd' } } }),
   });
   expect(entries[0]?.models.map(({ alias }) => alias)).toEqual(['p/d']);
@@ -105,11 +109,26 @@ it.each([
   ['', 'the reply is not JSON'],
   ['null', 'the reply is not a JSON object'],
   ['[]', 'the reply is not a JSON object'],
-])('refuses %j', (body, message) => {
-  expect(() => readRegistry(body)).toThrow(message);
+])('refuses %j', async (body, message) => {
+  await expect(readRegistry(Buffer.from(body))).rejects.toThrow(message);
 });
 
-it('refuses a document with 100,000 models', () => {
+it('refuses a document with 100,000 models', async () => {
   const models = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`m${at}`, { id: `m${at}` }]));
-  expect(() => read({ x: entry({ models }) })).toThrow('it lists more than 10000 models');
+  await expect(read({ x: entry({ models }) })).rejects.toThrow('it lists more than 10000 models');
+});
+
+describe('a large document, which a thread parses', () => {
+  const { signal } = new AbortController();
+  const name = 'n'.repeat(2000);
+
+  it('has the same entries', async () => {
+    const models = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`m${at}`, { id: `m${at}`, name }]));
+    const document = { a: entry({ id: 'a', models }), bad: 5, b: entry({ id: 'b' }), c: entry({ id: 'c', models }) };
+    expect(await parseRegistry(bytesOf(document), signal)).toEqual(await read(document));
+  });
+
+  it('is refused with the same reason', async () => {
+    await expect(parseRegistry(new Uint8Array(1024 * 1024), signal)).rejects.toThrow('the reply is not JSON');
+  });
 });
