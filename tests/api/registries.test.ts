@@ -213,6 +213,26 @@ it('a refresh reports every provider, and writes nothing if nothing differs', as
   expect(await home.text()).toMatch(/^# mine\n\[providers.first\] # static\n/);
 });
 
+it('a document that changed nothing is applied again after an edit of the file', async () => {
+  const { load, home, registry, server, cloud } = await setUp({
+    a: registryEntry('acme', { m: { name: 'M' }, n: {} }),
+  });
+  await load();
+  for (let run = 0; run < 2; run += 1) expect(await refreshed(server)).toMatchObject({ unchanged: ['acme'] });
+  await home.write((await home.text()).replace('display_name = "M"', 'display_name = "edited"'));
+  const fields = { provider_id: 'acme', provider_name: 'acme name', added: 0, removed: 0 };
+  expect(await refreshed(server)).toEqual({ changed: [fields], unchanged: [], failed: [] });
+  expect(await home.text()).toContain('display_name = "M"');
+  expect(await refreshed(server)).toMatchObject({ changed: [], unchanged: ['acme'] });
+  // Another document in between.
+  registry.document = { a: registryEntry('acme', { n: {} }) };
+  expect(await refreshed(server)).toMatchObject({ changed: [{ ...fields, removed: 1 }] });
+  registry.document = { a: registryEntry('acme', { m: { name: 'M' }, n: {} }) };
+  expect(await refreshed(server)).toMatchObject({ changed: [{ ...fields, added: 1 }] });
+  expect(await refreshed(server)).toMatchObject({ changed: [], unchanged: ['acme'] });
+  expect(cloud.requests).toHaveLength(8);
+});
+
 it('a refresh of one provider leaves its siblings, and changed facts alone count as 0 and 0', async () => {
   const { load, home, registry, server } = await setUp({
     a: registryEntry('acme', { m: {} }),
