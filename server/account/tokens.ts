@@ -101,7 +101,7 @@ export interface AccessTokens {
    * renewal of another server leaves no file either. Throws `persistence.failure`.
    */
   remove(key: string): Promise<StoredToken | undefined>;
-  /** Stops renewals; waits for replies that may be on their way, since the old refresh token is spent by then. */
+  /** Stops renewals; waits for replies that may be on their way and for writes, since the old refresh token is spent. */
   close(): Promise<void>;
 }
 
@@ -318,7 +318,7 @@ export function createAccessTokens(deps: AccessTokensDeps): AccessTokens {
     async close() {
       const reason = new Error('the server is shutting down');
       closing.abort(reason);
-      await waitAtMost(CLOSE_MS, renewals.settled());
+      await waitAtMost(CLOSE_MS, renewals.settled().then(renewals.flush));
       ended.abort(reason);
       await renewals.settled();
     },

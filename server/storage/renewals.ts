@@ -44,8 +44,10 @@ export interface Renewals<Stored, Writer, Outcome> {
   cancel(id: string): void;
   /** Forgets a credential that could not be written; called after the stored one was removed. */
   forget(id: string): void;
-  /** Resolves when the renewals and writes that are running now have settled. */
+  /** Resolves when the renewals that are running now have settled. */
   settled(): Promise<void>;
+  /** Attempts to write all credentials that could not be written; never rejects. */
+  flush(): Promise<void>;
 }
 
 export function createRenewals<Stored, Writer, Outcome>(
@@ -126,7 +128,11 @@ export function createRenewals<Stored, Writer, Outcome>(
     },
     forget: (id) => void unsaved.delete(id),
     async settled() {
-      await Promise.allSettled([...[...running.values()].map(({ outcome }) => outcome), ...writes.values()]);
+      await Promise.allSettled([...running.values()].map(({ outcome }) => outcome));
+    },
+    async flush() {
+      for (const id of unsaved.keys()) writeAgain(id);
+      await Promise.all(writes.values());
     },
   };
 }

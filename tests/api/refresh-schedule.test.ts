@@ -51,11 +51,12 @@ it('of two servers that start together one refreshes', async () => {
   expect(cloud.requests).toHaveLength(1);
 });
 
-it('a server stops immediately while a registry does not answer', async () => {
+it('a server answers and stops immediately while a registry does not answer', async () => {
   const { cloud, clock, start, registry } = await setUp();
   registry.answerNext('hang');
   const server = await start();
   clock.advance(100);
   await eventually(() => expect(cloud.requests).toHaveLength(1));
+  for (const path of ['/meta', '/models', '/providers']) expect((await server.api('GET', path)).code).toBe(0);
   await server.close();
 });

@@ -297,6 +297,15 @@ describe('a renewal', () => {
       expect(new Set(oauth.refreshes).size).toBe(2);
     });
 
+    it('is written when the server stops', async () => {
+      await store(DUE);
+      const { tokens, disk } = openFull();
+      const renewed = await tokens.get(slot);
+      disk.full = false;
+      await tokens.close();
+      expect(await storedToken(home, 'k')).toMatchObject({ access_token: renewed });
+    });
+
     it('is renewed with its refresh token when it is due, before it was written', async () => {
       const token = await store(DUE);
       const { tokens, disk } = openFull();

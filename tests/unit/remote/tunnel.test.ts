@@ -1,7 +1,7 @@
 /** The connection of a tunnel, with a relay that chooses its tickets. */
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '#server/clock.ts';
 import { createHttpClient } from '#server/net/http-client.ts';
 import { SUBPROTOCOL } from '#server/net/streams/frames.ts';
@@ -60,4 +60,30 @@ it('cuts its own connection only, also if requests to others contain the ticket'
   await until(() => isCut);
   answer();
   expect(await (await reply)?.text()).toBe('complete');
+});
+
+it('an encrypted relay is requested from the proxy for https', async () => {
+  const targets: (string | undefined)[] = [];
+  const proxy = createServer();
+  proxy.on('connect', ({ url }, socket) => {
+    targets.push(url);
+    socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
+  });
+  const port = await listenDuringTest(proxy);
+  for (const name of ['https_proxy', 'http_proxy', 'HTTP_PROXY', 'all_proxy', 'ALL_PROXY', 'no_proxy', 'NO_PROXY'])
+    vi.stubEnv(name, undefined);
+  vi.stubEnv('HTTPS_PROXY', `http://127.0.0.1:${port}`);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const tunnel = await openTunnel({
+    url: 'wss://relay.test/v1/remote/tunnel',
+    ticket: 'ticket',
+    headers: {},
+    hello: { device_id: 'd', instance_id: 'i', client_version: 'v' },
+    clock: systemClock,
+    onWelcome: () => undefined,
+    onStream: () => undefined,
+    onTick: () => undefined,
+  });
+  expect(await tunnel.ended).toMatchObject({ code: 1006 });
+  expect(targets).toEqual(['relay.test:443']);
 });
