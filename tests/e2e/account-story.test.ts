@@ -122,7 +122,9 @@ it('a user adds a provider, logs in, works, continues on a phone, and logs out',
 
   // Nothing wrote a token, a code or a key but the files that are made for them.
   const tokens = devices.tokens.flatMap(({ access_token, refresh_token }) => [access_token, refresh_token]);
-  const secrets = [...tokens, key, ...devices.codes];
+  const secrets = [...tokens, key, ...devices.codes, ...relay.secrets];
+  // A session of the cloud, and a ticket for each connection.
+  expect(relay.secrets.length).toBeGreaterThan(2);
   const files = await filesWith(home, secrets);
   expect(files.filter((path) => !/^(credentials\/[^/]+\.json|config\.toml)$/.test(path))).toEqual([]);
   for (const secret of [...secrets, server.token]) expect(server.output().split('#token=')[0]).not.toContain(secret);

@@ -88,6 +88,8 @@ export interface Relay {
   endSessions(): void;
   /** Number of cloud sessions. */
   sessionCount(): number;
+  /** All cloud sessions and tickets so far. */
+  secrets: string[];
   /** Stops listening and cuts all connections, without close frames. */
   kill(): Promise<void>;
   /** Listens on the same port again. */
@@ -127,6 +129,7 @@ const isForwarded = (name: string) => name.startsWith('x-forwarded-');
 /** Starts a relay until the test has finished. */
 export async function relayDuringTest({ accepts, addressOf = () => '203.0.113.7' }: RelayOptions): Promise<Relay> {
   const sessions = new Set<string>();
+  const secrets: string[] = [];
   const tickets = new Map<string, string>();
   const devices = new Map<string, Device>();
   const requests: RelayRequest[] = [];
@@ -180,6 +183,7 @@ export async function relayDuringTest({ accepts, addressOf = () => '203.0.113.7'
     };
     devices.set(device_id, device);
     const ticket = random('ticket');
+    secrets.push(ticket);
     tickets.set(ticket, device_id);
     return {
       status: 200,
@@ -202,6 +206,7 @@ export async function relayDuringTest({ accepts, addressOf = () => '203.0.113.7'
       if (!accepts(headers)) return error(401, 'unauthorized');
       const session_token = random('session');
       sessions.add(session_token);
+      secrets.push(session_token);
       return { status: 200, body: { session_token, expires_in: 3600 } };
     }
     if (!sessions.has(bearerOf(headers))) return error(401, 'unauthorized');
@@ -421,6 +426,7 @@ export async function relayDuringTest({ accepts, addressOf = () => '203.0.113.7'
     refuseTunnels: (...next) => void refusals.push(...next),
     endSessions: () => sessions.clear(),
     sessionCount: () => sessions.size,
+    secrets,
     kill,
     restart: () => listen(port),
   };
