@@ -11,9 +11,9 @@ import { createPinnedClient, needsPin } from '#server/net/pinned-client.ts';
 
 export interface DocumentHost {
   fetch: Fetch;
-  /** Describes the service of this machine or its link that the name leads to; undefined for a server elsewhere. */
-  scope?: string | undefined;
-  /** Whether requests are sent to the address that was checked. */
+  /** Empty for a name that was not or cannot be resolved here. */
+  addresses: readonly string[];
+  /** Whether requests are sent to one of the addresses. */
   isCertain: boolean;
 }
 
@@ -39,12 +39,11 @@ export function createDocumentHosts({ fetch, network }: DocumentHostsDeps, signa
     const name = nameOf(url);
     const isFixed = hasFixedAddress(url);
     const addresses = isIP(name) > 0 ? [name] : await resolve(name);
-    const scope = await scopeOf(addresses);
     const [first, ...rest] = addresses;
-    if (isFixed || first === undefined || !needsPin(url)) return { fetch, scope, isCertain: isFixed };
+    if (isFixed || first === undefined || !needsPin(url)) return { fetch, addresses, isCertain: isFixed };
     const client = createPinnedClient([first, ...rest]);
     clients.push(client);
-    return { fetch: client.fetch, scope, isCertain: true };
+    return { fetch: client.fetch, addresses, isCertain: true };
   }
 
   /** Empty for a name that this machine cannot resolve; perhaps a proxy can. */
@@ -54,7 +53,8 @@ export function createDocumentHosts({ fetch, network }: DocumentHostsDeps, signa
     return addresses;
   }
 
-  async function scopeOf(addresses: readonly string[]): Promise<string | undefined> {
+  /** Describes the service of this machine or its link that a name leads to; undefined for a server elsewhere. */
+  async function scopeOf({ addresses }: DocumentHost): Promise<string | undefined> {
     for (const address of addresses) {
       const scope = await network.localScope(address);
       if (scope !== undefined) return scope;
@@ -64,11 +64,12 @@ export function createDocumentHosts({ fetch, network }: DocumentHostsDeps, signa
 
   return {
     // The address of an encrypted server is not certain, so that its name is not resolved here.
-    start: async (url) => (hasFixedAddress(url) || needsPin(url) ? locate(url) : { fetch, isCertain: false }),
+    start: async (url) => (hasFixedAddress(url) || needsPin(url) ? locate(url) : elsewhere(fetch)),
     async redirected(from, url) {
       const host = await locate(url);
-      if (from.isCertain && from.scope !== undefined) return host;
-      if (host.scope !== undefined) throw new Error(`a redirect to ${host.scope}`);
+      if (from.isCertain && (await scopeOf(from)) !== undefined) return host;
+      const scope = await scopeOf(host);
+      if (scope !== undefined) throw new Error(`a redirect to ${scope}`);
       // The name may lead to this machine as soon as it is requested.
       if (needsPin(url) && !host.isCertain) throw new Error(`a redirect to ${url.host}, which was not found`);
       return host;
@@ -78,6 +79,9 @@ export function createDocumentHosts({ fetch, network }: DocumentHostsDeps, signa
     },
   };
 }
+
+/** A server whose address is not known here. */
+export const elsewhere = (fetch: Fetch): DocumentHost => ({ fetch, addresses: [], isCertain: false });
 
 const nameOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
 

@@ -3,7 +3,7 @@ import { mergeHeaders } from '#server/account/identity.ts';
 import type { Clock } from '#server/clock.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { readBounded } from '#server/net/read-bounded.ts';
-import { createDocumentHosts, type DocumentHostsDeps } from './document-hosts.ts';
+import { createDocumentHosts, elsewhere, type DocumentHostsDeps } from './document-hosts.ts';
 
 export const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
 const MAX_FAILURE_BYTES = 64 * 1024;
@@ -39,7 +39,7 @@ export async function readDocument<T>(
   const start = new URL(url);
   const hosts = createDocumentHosts(deps, signal);
   try {
-    const first = leavesOrigin ? await hosts.start(start) : { fetch: deps.fetch, isCertain: false };
+    const first = leavesOrigin ? await hosts.start(start) : elsewhere(deps.fetch);
     let host = first;
     let target = start;
     for (let followed = 0; ; followed += 1) {
