@@ -3,7 +3,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { appendFile, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -15,6 +15,7 @@ import endpoints from '#endpoints';
 import { developmentGuardModule } from '../../build/development-guard.ts';
 import { tryParseJson } from '#server/text/json.ts';
 import { launchBrowser, openPage } from '#support/browser.ts';
+import { remoteCloudDuringTest } from '#support/cloud/remote-home.ts';
 import { openRequests, requestWithoutBody } from '#support/open-requests.ts';
 import { until } from '#support/patience.ts';
 import { freePort, isOpen } from '#support/ports.ts';
@@ -171,6 +172,41 @@ describe('without --host', () => {
     await until(() => output.includes('SIGUSR1 is ignored'), 'a line about the signal');
     expect(await isOpen(debugPort)).toBe(false);
     expect((await fetch(`${url}/api/v1/healthz`)).status).toBe(200);
+  });
+
+  it('serves browsers through a relay; after a reload of its worker, remote control starts again', async () => {
+    const cloud = await remoteCloudDuringTest();
+    const { relay } = cloud;
+    await appendFile(join(home, 'config.toml'), `[cloud]\nurl = "${cloud.cloud.url}"\nremote_base = "${relay.url}"\n`);
+    await cloud.logIn(home);
+    const token = await readFile(join(home, 'server.token'), 'utf8');
+    const remote = async (enabled?: boolean) => {
+      const method = enabled === undefined ? 'GET' : 'POST';
+      const { body } = await call(method, '/remote-control', token, enabled === undefined ? {} : { body: { enabled } });
+      return z.object({ data: z.looseObject({ state: z.string() }).nullable() }).parse(body).data;
+    };
+    const isOn = async () => (await remote(true))?.state === 'on';
+    await until(isOn, 'remote control');
+    const served = async (path: string) =>
+      fetch(relay.url + relay.prefix() + path, { headers: { authorization: `Bearer ${token}` } });
+    expect(await (await served('/')).text()).toContain(`name="service-base" content="${relay.prefix()}/"`);
+    expect((await served('/api/v1/meta')).status).toBe(200);
+    const upgrade = await rawUpgrade(relay.url, `${relay.prefix()}/api/v1/ws`, {
+      Authorization: `Bearer ${token}`,
+    });
+    expect(upgrade).toMatch(/^HTTP\/1\.1 101 /);
+    const first = relay.tunnel();
+    const time = new Date();
+    await utimes(join(root, 'server/version.ts'), time, time);
+    await first.closed;
+    const isFree = async () => {
+      const now = await remote();
+      return now?.state === 'off' && now.conflict === undefined;
+    };
+    await until(isFree, 'a worker without a conflict');
+    await until(isOn, 'remote control of the next worker');
+    expect((await served('/api/v1/meta')).status).toBe(200);
+    await remote(false);
   });
 
   it('serves the page, survives reloads of the browser, and closes the app at the end', async () => {
