@@ -2,7 +2,6 @@
 import type { Command, Region } from '../features/feature.ts';
 import { chordName, isTyped, parseChord, pressedChord, type PressedKey } from './chord.ts';
 
-export type KeyMap = ReturnType<typeof createKeyMap>;
 
 interface Binding {
   command: Command;

@@ -5,7 +5,7 @@ import type { Message } from '../messages/messages.ts';
 export type Turn = Extract<Item, { kind: 'turn' }>;
 export type Marker = Extract<Item, { kind: 'marker' }>;
 export type ToolFrame = Extract<Frame, { kind: 'tool' }>;
-export type TextFrame = Extract<Frame, { kind: 'text' }>;
+type TextFrame = Extract<Frame, { kind: 'text' }>;
 export type ThinkingFrame = Extract<Frame, { kind: 'thinking' }>;
 export type { Step };
 

@@ -13,7 +13,6 @@ export interface PanesDeps {
   panels: readonly Panel[];
 }
 
-export type Panes = ReturnType<typeof createPanes>;
 
 const placeOf = ({ place = 'side' }: Panel) => place;
 

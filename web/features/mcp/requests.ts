@@ -3,7 +3,7 @@ import type { AuthStatus, Locator, McpServerConfig, Rest } from '@service-code/c
 
 type Calls = Pick<Rest, 'request'>;
 
-export type SignIn =
+type SignIn =
   { status: 'already-authorized' } | { status: 'authorization-required'; flowId: string; authorizationUrl: string };
 
 export type NamedStatus = { name: string; authStatus: AuthStatus };
