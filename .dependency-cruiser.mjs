@@ -59,9 +59,6 @@ const REDUCER = '^server/transcript/(reducer|client)/';
 /** Escaping of texts that a user consents to, and how search compares texts; the server and the page share them. */
 const SHARED_TEXT = '^server/text/(visible-text|normalized-text|word-runs)\\.ts$';
 
-/** The modules that `@service-code/client` exports. */
-const CLIENT = '^clients/typescript/src/(index|text)\\.ts$';
-
 /** The folders in each of them import each other in no circle, types included. */
 const FOLDERS_WITHOUT_CIRCLES = ['server', 'server/agent', 'server/sessions'];
 
@@ -197,36 +194,34 @@ export default {
       to: { path: '^(server|utils|routes)/', pathNot: '^server/schema/' },
     },
     {
-      name: 'page-knows-the-client-only',
-      comment: 'Types and shared functions come from the client, as in any other client of the API.',
+      name: 'page-takes-only-types',
+      comment:
+        'The page bundles no schema; it knows their types. The reducer of transcripts, their client and what `server/text` shares are its own.',
       severity: 'error',
       from: { path: '^web/' },
-      to: { path: '^(server|utils|routes|plugins|tests|clients)/', pathNot: CLIENT },
+      to: {
+        path: '^(server|utils|routes|plugins)/',
+        pathNot: [REDUCER, SHARED_TEXT],
+        dependencyTypesNot: ['type-only'],
+      },
     },
     {
-      name: 'client-bundles-only-shared-files',
-      comment: 'Its types are generated from the served documents.',
+      name: 'page-knows-schemas-only',
       severity: 'error',
-      from: { path: '^clients/' },
-      to: { path: '^(server|utils|routes|plugins|tests|web)/', pathNot: [REDUCER, SHARED_TEXT] },
-    },
-    {
-      name: 'client-runs-anywhere',
-      severity: 'error',
-      from: { path: '^clients/typescript/src/' },
-      to: { dependencyTypes: ['core'] },
+      from: { path: '^web/' },
+      to: { path: '^(server|utils|routes|plugins|tests)/', pathNot: ['^server/schema/', REDUCER, SHARED_TEXT] },
     },
     {
       name: 'reducer-runs-anywhere',
       comment:
-        'Server and clients apply operations and follow them with the same code: it needs nothing, and knows schemas by type.',
+        'Server, page and scripts apply operations and follow them with the same code: it needs nothing, and knows schemas by type.',
       severity: 'error',
       from: { path: REDUCER },
       to: { pathNot: REDUCER, dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'shared-text-needs-nothing',
-      comment: 'The client bundles these files.',
+      comment: 'The page bundles these files.',
       severity: 'error',
       from: { path: SHARED_TEXT },
       to: {},
@@ -240,12 +235,9 @@ export default {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(\\.output|\\.nitro|web/dist|clients/typescript/dist|node_modules)/' },
+    exclude: { path: '^(\\.output|\\.nitro|web/dist|node_modules)/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: {
-      exportsFields: ['exports'],
-      conditionNames: ['@service-code/source', 'import', 'node', 'default', 'types'],
-    },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
   },
 };

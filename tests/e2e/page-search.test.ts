@@ -73,17 +73,6 @@ usePage(
 );
 beforeEach(() => page.getByRole('link', { name: /Long ago/ }).waitFor(visible));
 
-/** A choice of the search with its value. */
-const choice = (label: string, value: string) => palette().getByRole('combobox', { name: `${label}: ${value}` });
-
-async function choose(label: string, value: string) {
-  await palette()
-    .getByRole('combobox', { name: new RegExp(`^${label}:`) })
-    .click();
-  await page.getByRole('option', { name: value, exact: true }).click();
-  await choice(label, value).waitFor(visible);
-}
-
 /** Opens the palette and types a query. */
 async function search(text: string) {
   await page.keyboard.press('Control+k');
@@ -196,24 +185,23 @@ it('has titles immediately, and narrows by author, session and project', async (
   await page.keyboard.press('Escape');
 
   await page.goto(`${server.url}/#/s/${session}`);
-  const menu = page.getByRole('button', { name: 'Session menu' });
-  await menu.press('Enter');
-  await page.getByRole('menuitem', { name: 'Search in this session' }).press('Enter');
+  await page.getByRole('button', { name: 'Find', exact: true }).press('Enter');
   await input().fill('pangolin');
   await expect.poll(() => options().count()).toBe(2);
-  await choice('Where', 'This session').waitFor(visible);
-  await choose('Written by', 'People');
+  expect(await palette().getByLabel('Where').inputValue()).toBe('session');
+  await palette().getByLabel('Written by').selectOption('user');
   await expect.poll(() => options().allTextContents()).toEqual([expect.stringContaining('Is the pangolin')]);
-  await choose('Written by', 'Agents');
+  await palette().getByLabel('Written by').selectOption('assistant');
   await expect.poll(() => options().allTextContents()).toEqual([expect.stringContaining('is no whale')]);
   await input().fill('narwhal');
   await palette().getByRole('status').getByText('Nothing found.').waitFor(visible);
-  await choose('Where', 'This project');
+  await palette().getByLabel('Where').selectOption('project');
   await option('narwhal').waitFor(visible);
   await page.keyboard.press('Escape');
   await palette().waitFor(hidden);
   // The focus returns to where it was.
-  await expect.poll(() => menu.evaluate((element) => element.matches(':focus'))).toBe(true);
+  const find = page.getByRole('button', { name: 'Find', exact: true });
+  expect(await find.evaluate((element) => element.matches(':focus'))).toBe(true);
 });
 
 it('orders by time and reads more hits while the list is scrolled', async () => {
@@ -223,7 +211,7 @@ it('orders by time and reads more hits while the list is scrolled', async () => 
   }
   await search('gecko');
   await options().first().waitFor(visible);
-  await choose('Order', 'Newest first');
+  await palette().getByLabel('Order').selectOption('time_desc');
   await expect.poll(() => options().first().textContent()).toContain('gecko answer 29');
   await palette().getByRole('status').getByText('20 or more hits').waitFor(visible);
   await input().focus();
@@ -292,7 +280,7 @@ it('displays why a query is refused, and text of a message never as markup', asy
 });
 
 it('is a dialog with a combobox that names its active option', async () => {
-  const button = page.getByRole('button', { name: /^Search or run/ });
+  const button = page.getByRole('button', { name: 'Search …' });
   await button.focus();
   await page.keyboard.press('Enter');
   await input().waitFor(visible);
@@ -309,7 +297,7 @@ it('is a dialog with a combobox that names its active option', async () => {
   expect(await palette().locator('[aria-selected="true"]').count()).toBe(1);
   await page.keyboard.press('Escape');
   await palette().waitFor(hidden);
-  await expect.poll(() => button.evaluate((element) => element.matches(':focus'))).toBe(true);
+  expect(await button.evaluate((element) => element.matches(':focus'))).toBe(true);
 });
 
 /** Holds the requests of some queries until `release`. */

@@ -1,14 +1,12 @@
 /** A call for drawing, read from its frame. */
-import type { Display, Interaction, ToolOutput } from '@service-code/client';
-import type { ToolFrame } from './rows.ts';
-
-/** `preparing`: the model still writes the call; `rejected`: a person refused it; `cancelled`: it was never started. */
-export type CallState = 'preparing' | 'running' | 'done' | 'failed' | 'rejected' | 'cancelled';
+import type { Display, ToolOutput } from '../client/types.ts';
+import type { ToolFrame } from './timeline.ts';
 
 export interface ToolCall {
   id: string;
   name: string;
-  state: CallState;
+  /** `preparing`: the model still writes the call. */
+  state: 'preparing' | 'running' | 'done' | 'failed';
   /** Parsed arguments; undefined while the model still writes them. */
   input: unknown;
   /** Length of the arguments so far, while `preparing`. */
@@ -22,13 +20,12 @@ export interface ToolCall {
   agents: readonly string[];
 }
 
-/** `answer`: the state of the approval that was requested for the call. */
-export function toolCallOf(frame: ToolFrame, answer?: Interaction['state']): ToolCall {
+export function toolCallOf(frame: ToolFrame): ToolCall {
   const { toolCallId: id, name, state, input, inputText = '', display, output, progress, agentRefs = [] } = frame;
   return {
     id,
     name,
-    state: stateOf(state, input, answer),
+    state: state === 'running' ? (input === undefined ? 'preparing' : 'running') : state === 'done' ? 'done' : 'failed',
     input,
     written: inputText.length,
     display: isDisplay(display) ? display : undefined,
@@ -37,12 +34,6 @@ export function toolCallOf(frame: ToolFrame, answer?: Interaction['state']): Too
     percent: progress?.percent,
     agents: agentRefs.map(({ agentId }) => agentId),
   };
-}
-
-function stateOf(state: ToolFrame['state'], input: unknown, answer: Interaction['state'] | undefined): CallState {
-  if (state === 'running') return input === undefined ? 'preparing' : 'running';
-  if (state === 'done') return 'done';
-  return answer === 'rejected' || answer === 'cancelled' ? answer : 'failed';
 }
 
 /** The server creates displays of all tools by one schema; `kind` distinguishes them from other values. */

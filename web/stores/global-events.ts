@@ -1,5 +1,6 @@
 /** The events that a state of the server follows. */
-import { onGlobalResync, type Socket } from '@service-code/client';
+import { onGlobalResync } from '../client/global-resync.ts';
+import type { Socket } from '../client/socket.ts';
 import type { StateEvents } from './follow-state.ts';
 
 /** All events, and missed events of the global stream. */

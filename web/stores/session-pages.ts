@@ -1,6 +1,7 @@
 /** Sessions that are read page by page, newest first. */
 import { shallowRef } from 'vue';
-import type { EventFrame, Rest, SessionQuery } from '@service-code/client';
+import type { Rest } from '../client/rest.ts';
+import type { EventFrame, SessionQuery } from '../client/types.ts';
 import {
   emptyList,
   lastOfPages,

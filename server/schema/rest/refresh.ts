@@ -33,3 +33,4 @@ export const importedRegistrySchema = z.object({
   providers: z.array(providerItemSchema),
   models_imported: count,
 });
+export type ImportedRegistry = z.infer<typeof importedRegistrySchema>;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { createRest, type FileEntry } from '@service-code/client';
+import { createRest } from '../../../web/client/rest.ts';
+import type { FileEntry } from '../../../web/client/types.ts';
 import { createFileTree } from '../../../web/features/workspace/file-tree.ts';
 import {
   ancestorsOf,

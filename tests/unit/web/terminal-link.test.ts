@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { ApiError, type TerminalFrame } from '@service-code/client';
+import { ApiError } from '../../../web/client/errors.ts';
+import type { TerminalFrame } from '../../../web/client/types.ts';
 import { followTerminal } from '../../../web/features/terminals/link.ts';
 import { createFakeSocket } from './fake-socket.ts';
 

@@ -9,7 +9,7 @@ export const cronViews: ToolViews = {
       prose: true,
       body: input === undefined ? undefined : { kind: 'json', value: input },
     }),
-    CronList: () => ({ verb: 'Scheduled', subject: '', effect: 'reads' }),
+    CronList: () => ({ verb: 'Scheduled', subject: '' }),
     CronDelete: (args) => ({ verb: 'Unschedule', subject: textOf(args, 'id') }),
   },
 };

@@ -1,56 +1,28 @@
 /** Views of the calls that read, write, edit and find files. */
-import { t as textOfKey } from '../../messages/messages.ts';
-import { textOf, type Args, type DrawnCall, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
-import { outputText } from '../../state/tool-call.ts';
-import { foundFiles, foundLines, type Hit, type HitsBody } from './hits.ts';
+import { textOf, type Args, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
 
 export type EditBody = { kind: 'edit'; before: string; after: string };
 export type WriteBody = { kind: 'write'; path: string; content: string };
 
 function edit(path: string, before: string, after: string): ToolSummary {
   const body: EditBody = { kind: 'edit', before, after };
-  const change = { before, after };
-  return { verb: 'Edit', subject: path, path, body, opens: 'always', output: 'on failure', effect: 'changes', change };
+  return { verb: 'Edit', subject: path, path, body, opens: 'always', output: 'on failure' };
 }
 
 function write(path: string, content: string): ToolSummary {
   const body: WriteBody = { kind: 'write', path, content };
-  const change = { before: '', after: content };
-  return { verb: 'Write', subject: path, path, body, output: 'on failure', effect: 'changes', change };
+  return { verb: 'Write', subject: path, path, body, output: 'on failure' };
 }
 
 const find = (verb: string, what: string, path: string): ToolSummary => ({
   verb,
   subject: [what, path].filter(Boolean).join(' in '),
-  effect: 'reads',
 });
-
-/** The hits replace the text of the result, if it has any. */
-function withHits(summary: ToolSummary, hits: readonly Hit[]): ToolSummary {
-  if (hits.length === 0) return summary;
-  const body: HitsBody = { kind: 'hits', hits };
-  return { ...summary, body, output: 'on failure', outcome: textOfKey('conversation.hits', { count: hits.length }) };
-}
-
-const isEnded = ({ output, state }: DrawnCall) => output !== undefined && state === 'done';
-
-function grep(args: Args, call: DrawnCall): ToolSummary {
-  const summary = find('Search', textOf(args, 'pattern'), textOf(args, 'path'));
-  if (!isEnded(call)) return summary;
-  const mode = textOf(args, 'output_mode') || 'files_with_matches';
-  const output = outputText(call.output);
-  if (mode === 'count_matches') return summary;
-  return withHits(summary, mode === 'content' ? foundLines(output) : foundFiles(output));
-}
-
-function glob(args: Args, call: DrawnCall): ToolSummary {
-  const summary = find('Find', textOf(args, 'pattern'), textOf(args, 'path'));
-  return isEnded(call) ? withHits(summary, foundFiles(outputText(call.output))) : summary;
-}
+const pattern = (verb: string) => (args: Args) => find(verb, textOf(args, 'pattern'), textOf(args, 'path'));
 
 export const fileViews: ToolViews = {
   tools: {
-    Read: (args) => ({ verb: 'Read', subject: textOf(args, 'path'), effect: 'reads' }),
+    Read: (args) => ({ verb: 'Read', subject: textOf(args, 'path') }),
     ReadMediaFile: (args) => ({
       verb: 'View',
       subject: textOf(args, 'path'),
@@ -59,8 +31,8 @@ export const fileViews: ToolViews = {
     }),
     Write: (args) => write(textOf(args, 'path'), textOf(args, 'content')),
     Edit: (args) => edit(textOf(args, 'path'), textOf(args, 'old_string'), textOf(args, 'new_string')),
-    Grep: grep,
-    Glob: glob,
+    Grep: pattern('Search'),
+    Glob: pattern('Find'),
   },
   displays: {
     diff: ({ path, before, after }) => edit(path, before, after),
@@ -71,7 +43,7 @@ export const fileViews: ToolViews = {
         case 'write':
           return write(path, content);
         case 'read':
-          return { verb: 'Read', subject: path, effect: 'reads' };
+          return { verb: 'Read', subject: path };
         case 'grep':
           return find('Search', detail, path);
         case 'glob':

@@ -1,8 +1,9 @@
 /** REST calls about the goal. */
-import type { Goal, Rest } from '@service-code/client';
+import type { Rest } from '../../client/rest.ts';
+import type { Goal } from '../../client/types.ts';
 
-export const readGoal = (rest: Rest, session_id: string): Promise<Goal | null> =>
-  rest.request('GET /api/v1/sessions/{session_id}/goal', { path: { session_id } });
+export const readGoal = (rest: Rest, sessionId: string): Promise<Goal | null> =>
+  rest.request('GET', `sessions/${encodeURIComponent(sessionId)}/goal`);
 
 export const setGoal = (rest: Rest, sessionId: string, goal_objective: string) =>
   rest.updateProfile(sessionId, { agent_config: { goal_objective } });

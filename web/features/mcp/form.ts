@@ -1,5 +1,5 @@
 /** A server in the form: all fields are text. */
-import type { McpServerConfig } from '@service-code/client';
+import type { McpServerConfig } from '#schema/config/mcp-server.ts';
 
 export interface ServerForm {
   name: string;

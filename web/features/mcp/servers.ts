@@ -1,5 +1,7 @@
 /** Combines the data about each server for the panel. */
-import type { AuthStatus, Locator, ManagedServer, McpServerRow, ToolDescriptor } from '@service-code/client';
+import type { AuthStatus, Locator, ManagedServer } from '#schema/rest/mcp-management.ts';
+import type { McpServerRow } from '#schema/rest/mcp.ts';
+import type { ToolDescriptor } from '#schema/rest/tool.ts';
 import type { NamedStatus } from './requests.ts';
 
 export interface ShownTool {

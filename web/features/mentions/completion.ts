@@ -1,7 +1,6 @@
 /** Candidates for a mention: files of the session's workspace. */
-import type { FileHit } from '@service-code/client';
+import type { FileHit, FileHits } from '../../client/types.ts';
 import type { Candidate, Completion } from '../feature.ts';
-import { t } from '../../messages/messages.ts';
 import { mentionAt, mentionOf } from './mention.ts';
 
 export interface MentionCandidate extends Candidate {
@@ -12,7 +11,7 @@ const DELAY_MS = 60;
 const LIMIT = 8;
 
 export const mentionCompletion: Omit<Completion, 'row'> = {
-  label: t('mentions.label'),
+  label: 'Files to mention',
   typedAt: mentionAt,
   delayMs: DELAY_MS,
   open({ rest, view }) {
@@ -20,7 +19,7 @@ export const mentionCompletion: Omit<Completion, 'row'> = {
     return async (query): Promise<MentionCandidate[]> => {
       if (workspace === undefined) return [];
       const body = { workspace, query, limit: LIMIT };
-      const { items } = await rest.request('POST /api/v1/workspace/fs:suggest', { body });
+      const { items } = await rest.request<FileHits>('POST', 'workspace/fs:suggest', { body });
       return items.map((hit) => ({ key: hit.path, insertion: mentionOf(hit), hit }));
     };
   },

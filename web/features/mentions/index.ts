@@ -1,7 +1,5 @@
-import { defineAsyncComponent } from 'vue';
 import type { Feature } from '../feature.ts';
 import { mentionCompletion } from './completion.ts';
-
-const MentionRow = defineAsyncComponent(() => import('./MentionRow.vue'));
+import MentionRow from './MentionRow.vue';
 
 export const mentions: Feature = { completion: { ...mentionCompletion, row: MentionRow } };

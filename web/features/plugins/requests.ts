@@ -1,5 +1,8 @@
 /** REST calls of the view of plugins. */
-import { ApiError, type MarketplaceEntry, type Rest } from '@service-code/client';
+import type { CapabilityStatus } from '#schema/rest/capability.ts';
+import type { MarketplaceEntry, PluginSummary } from '#schema/rest/plugin.ts';
+import { ApiError } from '../../client/errors.ts';
+import type { Rest } from '../../client/rest.ts';
 
 type Calls = Pick<Rest, 'request'>;
 
@@ -14,18 +17,19 @@ export type Market =
 /** The end of the message; there is no code of its own. */
 const UNCONFIGURED = /: no catalog is configured$/;
 
-export const listPlugins = async (rest: Calls) => (await rest.request('GET /api/v1/plugins')).plugins;
+export const listPlugins = async (rest: Calls) =>
+  (await rest.request<{ plugins: PluginSummary[] }>('GET', 'plugins')).plugins;
 
 /** Installs a plugin, or replaces the installed one with the same id; resolves after the install. */
 export const installPlugin = (rest: Calls, source: string) =>
-  rest.request('POST /api/v1/plugins', { body: { source } });
+  rest.request<PluginSummary>('POST', 'plugins', { body: { source } });
 
-export const actOnPlugin = (rest: Calls, plugin_id: string, action: PluginAction) =>
-  rest.request(`POST /api/v1/plugins/{plugin_id}:${action}`, { path: { plugin_id } });
+export const actOnPlugin = (rest: Calls, id: string, action: PluginAction) =>
+  rest.request<unknown>('POST', `plugins/${encodeURIComponent(id)}:${action}`);
 
 export async function readMarket(rest: Calls): Promise<Market> {
   try {
-    const { entries } = await rest.request('GET /api/v1/plugins/marketplace');
+    const { entries } = await rest.request<{ entries: MarketplaceEntry[] }>('GET', 'plugins/marketplace');
     return { kind: 'read', entries };
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 200) throw error;
@@ -33,8 +37,9 @@ export async function readMarket(rest: Calls): Promise<Market> {
   }
 }
 
-export const listCapabilities = async (rest: Calls) => (await rest.request('GET /api/v1/capabilities')).capabilities;
+export const listCapabilities = async (rest: Calls) =>
+  (await rest.request<{ capabilities: CapabilityStatus[] }>('GET', 'capabilities')).capabilities;
 
 /** Resolves after the start of the installation, which runs in the background. */
-export const installCapability = (rest: Calls, capability_id: string) =>
-  rest.request('POST /api/v1/capabilities/{capability_id}:install', { path: { capability_id } });
+export const installCapability = (rest: Calls, id: string) =>
+  rest.request<CapabilityStatus>('POST', `capabilities/${encodeURIComponent(id)}:install`);

@@ -1,6 +1,4 @@
-import { defineAsyncComponent } from 'vue';
 import type { Feature } from '../feature.ts';
-
-const TrustQuestion = defineAsyncComponent(() => import('./TrustQuestion.vue'));
+import TrustQuestion from './TrustQuestion.vue';
 
 export const projectTrust: Feature = { strip: TrustQuestion };

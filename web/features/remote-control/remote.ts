@@ -1,5 +1,6 @@
 /** Summaries of remote control, of its failures and of devices. */
-import { ApiError, reasonOf, type RemoteConflict, type RemoteDevice, type RemoteStatus } from '@service-code/client';
+import type { RemoteConflict, RemoteDevice, RemoteStatus } from '#schema/rest/remote-control.ts';
+import { ApiError, reasonOf } from '../../client/errors.ts';
 import type { RowTone } from '../../render/row-tone.ts';
 import { timeAgo } from '../../render/time.ts';
 import { isObject } from '../../state/is-object.ts';

@@ -1,6 +1,4 @@
-import { defineAsyncComponent } from 'vue';
 import type { Feature } from '../feature.ts';
-
-const TaskStrip = defineAsyncComponent(() => import('./TaskStrip.vue'));
+import TaskStrip from './TaskStrip.vue';
 
 export const tasks: Feature = { strip: TaskStrip };

@@ -1,6 +1,4 @@
-import { defineAsyncComponent } from 'vue';
 import type { Feature } from '../feature.ts';
-
-const GenerateTitle = defineAsyncComponent(() => import('./GenerateTitle.vue'));
+import GenerateTitle from './GenerateTitle.vue';
 
 export const titles: Feature = { action: GenerateTitle };

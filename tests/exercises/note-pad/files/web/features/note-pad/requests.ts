@@ -1,10 +1,11 @@
 /** REST calls about the note of a session. */
-import type { Rest } from '@service-code/client';
+import type { Note } from '#schema/rest/note.ts';
+import type { Rest } from '../../client/rest.ts';
 
-type Calls = Pick<Rest, 'request'>;
+const pathOf = (sessionId: string) => `sessions/${encodeURIComponent(sessionId)}/note`;
 
-export const readNote = (rest: Calls, session_id: string) =>
-  rest.request('GET /api/v1/sessions/{session_id}/note', { path: { session_id } });
+export const readNote = (rest: Pick<Rest, 'request'>, sessionId: string): Promise<Note> =>
+  rest.request('GET', pathOf(sessionId));
 
-export const writeNote = (rest: Calls, session_id: string, content: string) =>
-  rest.request('PUT /api/v1/sessions/{session_id}/note', { path: { session_id }, body: { content } });
+export const writeNote = (rest: Pick<Rest, 'request'>, sessionId: string, content: string): Promise<Note> =>
+  rest.request('PUT', pathOf(sessionId), { body: { content } });

@@ -1,5 +1,0 @@
-export const ui = {
-  'ui.notification': 'Notification',
-  'ui.notifications': 'Notifications, {hotkey}',
-  'ui.tooltip': 'Tooltip',
-} as const;

@@ -1,4 +1,0 @@
-declare module '*?sprite' {
-  const address: string;
-  export default address;
-}
