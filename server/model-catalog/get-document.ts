@@ -43,7 +43,7 @@ export async function readDocument<T>(
     let host = first;
     let target = start;
     for (let followed = 0; ; followed += 1) {
-      const isOwner = key !== '' && host === first;
+      const isOwner = key !== '' && target.origin === start.origin;
       const sent = isOwner ? mergeHeaders(headers, { authorization: `Bearer ${key}` }) : headers;
       const response = await host.fetch(target, { headers: sent, signal });
       const location = response.headers.get('location');

@@ -52,15 +52,14 @@ export interface ModelRefreshDeps extends Omit<RemoteModelsDeps, 'signal' | 'acc
 interface Unchanged {
   digest: string;
   key: string;
-  file: TomlTable;
   outcome: RegistryOutcome;
 }
 
 /** Creates the service; nothing is requested before its first use. */
 export function createModelRefresh(deps: ModelRefreshDeps): ModelRefresh {
   const { account, config, publish, log } = deps;
-  /** By the URL of the registry. */
-  const unchanged = new Map<string, Unchanged>();
+  /** By the file and the URL of the registry. */
+  const unchanged = new WeakMap<TomlTable, Map<string, Unchanged>>();
   const runs = createSerialQueue();
   const stop = new AbortController();
   const remote = createRemoteModels({ ...deps, signal: stop.signal });
@@ -129,9 +128,8 @@ export function createModelRefresh(deps: ModelRefreshDeps): ModelRefresh {
       try {
         const apply = await remote.registry(url, keys, async (bytes, signal, key) => {
           const digest = createHash('sha256').update(bytes).digest('base64');
-          const known = only === undefined ? unchanged.get(url) : undefined;
-          const isKnown = known?.digest === digest && known.key === key && known.file === config.draft().document;
-          if (isKnown) return () => known.outcome;
+          const known = only === undefined ? unchanged.get(config.draft().document)?.get(url) : undefined;
+          if (known?.digest === digest && known.key === key) return () => known.outcome;
           const document = await parseRegistry(bytes, signal);
           return () => applyRegistry({ url, key, document }, digest, only);
         });
@@ -161,8 +159,7 @@ export function createModelRefresh(deps: ModelRefreshDeps): ModelRefresh {
         by,
       );
       if (file && only === undefined && outcome.changed.length === 0)
-        unchanged.set(url, { digest, key, file, outcome });
-      else unchanged.delete(url);
+        unchanged.set(file, new Map(unchanged.get(file)).set(url, { digest, key, outcome }));
       return outcome;
     }
 

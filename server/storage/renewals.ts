@@ -79,6 +79,7 @@ export function createRenewals<Stored, Writer, Outcome>(
       await deps.write(writer, id, credential);
       unsaved.delete(id);
     });
+    // The first failure was reported; the next read tries again.
     const settled = write.catch(() => undefined).finally(() => writes.delete(id));
     writes.set(id, settled);
   }

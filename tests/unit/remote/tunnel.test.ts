@@ -9,6 +9,15 @@ import { openTunnel } from '#server/remote/tunnel.ts';
 import { listenDuringTest } from '#support/listen-during-test.ts';
 import { until } from '#support/patience.ts';
 
+const OPTIONS = {
+  headers: {},
+  hello: { device_id: 'd', instance_id: 'i', client_version: 'v' },
+  clock: systemClock,
+  onWelcome: () => undefined,
+  onStream: () => undefined,
+  onTick: () => undefined,
+};
+
 it('cuts its own connection only, also if requests to others contain the ticket', async () => {
   const { fetch, close } = createHttpClient();
   onTestFinished(close);
@@ -47,12 +56,7 @@ it('cuts its own connection only, also if requests to others contain the ticket'
   const tunnel = await openTunnel({
     url: `ws://127.0.0.1:${port}/`,
     ticket: 'host',
-    headers: {},
-    hello: { device_id: 'd', instance_id: 'i', client_version: 'v' },
-    clock: systemClock,
-    onWelcome: () => undefined,
-    onStream: () => undefined,
-    onTick: () => undefined,
+    ...OPTIONS,
   });
   await until(() => isOpen);
   await tunnel.stop(0);
@@ -77,12 +81,7 @@ it('an encrypted relay is requested from the proxy for https', async () => {
   const tunnel = await openTunnel({
     url: 'wss://relay.test/v1/remote/tunnel',
     ticket: 'ticket',
-    headers: {},
-    hello: { device_id: 'd', instance_id: 'i', client_version: 'v' },
-    clock: systemClock,
-    onWelcome: () => undefined,
-    onStream: () => undefined,
-    onTick: () => undefined,
+    ...OPTIONS,
   });
   expect(await tunnel.ended).toMatchObject({ code: 1006 });
   expect(targets).toEqual(['relay.test:443']);
