@@ -59,6 +59,9 @@ const REDUCER = '^server/transcript/(reducer|client)/';
 /** Escaping of texts that a user consents to, and how search compares texts; the server and the page share them. */
 const SHARED_TEXT = '^server/text/(visible-text|normalized-text|word-runs)\\.ts$';
 
+/** The modules that `@service-code/client` exports. */
+const CLIENT = '^clients/typescript/src/(index|text)\\.ts$';
+
 /** The folders in each of them import each other in no circle, types included. */
 const FOLDERS_WITHOUT_CIRCLES = ['server', 'server/agent', 'server/sessions'];
 
@@ -194,34 +197,36 @@ export default {
       to: { path: '^(server|utils|routes)/', pathNot: '^server/schema/' },
     },
     {
-      name: 'page-takes-only-types',
-      comment:
-        'The page bundles no schema; it knows their types. The reducer of transcripts, their client and what `server/text` shares are its own.',
+      name: 'page-knows-the-client-only',
+      comment: 'Types and shared functions come from the client, as in any other client of the API.',
       severity: 'error',
       from: { path: '^web/' },
-      to: {
-        path: '^(server|utils|routes|plugins)/',
-        pathNot: [REDUCER, SHARED_TEXT],
-        dependencyTypesNot: ['type-only'],
-      },
+      to: { path: '^(server|utils|routes|plugins|tests|clients)/', pathNot: CLIENT },
     },
     {
-      name: 'page-knows-schemas-only',
+      name: 'client-bundles-only-shared-files',
+      comment: 'Its types are generated from the served documents.',
       severity: 'error',
-      from: { path: '^web/' },
-      to: { path: '^(server|utils|routes|plugins|tests)/', pathNot: ['^server/schema/', REDUCER, SHARED_TEXT] },
+      from: { path: '^clients/' },
+      to: { path: '^(server|utils|routes|plugins|tests|web)/', pathNot: [REDUCER, SHARED_TEXT] },
+    },
+    {
+      name: 'client-runs-anywhere',
+      severity: 'error',
+      from: { path: '^clients/typescript/src/' },
+      to: { dependencyTypes: ['core'] },
     },
     {
       name: 'reducer-runs-anywhere',
       comment:
-        'Server, page and scripts apply operations and follow them with the same code: it needs nothing, and knows schemas by type.',
+        'Server and clients apply operations and follow them with the same code: it needs nothing, and knows schemas by type.',
       severity: 'error',
       from: { path: REDUCER },
       to: { pathNot: REDUCER, dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'shared-text-needs-nothing',
-      comment: 'The page bundles these files.',
+      comment: 'The client bundles these files.',
       severity: 'error',
       from: { path: SHARED_TEXT },
       to: {},
@@ -235,9 +240,12 @@ export default {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(\\.output|\\.nitro|web/dist|node_modules)/' },
+    exclude: { path: '^(\\.output|\\.nitro|web/dist|clients/typescript/dist|node_modules)/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['@service-code/source', 'import', 'node', 'default', 'types'],
+    },
   },
 };

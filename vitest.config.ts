@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { defaultServerConditions } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { base64Files } from './build/base64.ts';
 import { threadPrograms } from './build/threads.ts';
@@ -15,7 +16,9 @@ const shared = {
   hookTimeout: 180_000,
   expect: { poll: { timeout: PATIENCE_MS } },
 };
-const resolve = { alias: { '#endpoints': at('./tests/support/endpoints.ts') } };
+const conditions = ['@service-code/source', ...defaultServerConditions];
+const resolve = { alias: { '#endpoints': at('./tests/support/endpoints.ts') }, conditions };
+const ssr = { resolve: { conditions } };
 
 const plugins = [base64Files(), threadPrograms()];
 
@@ -24,10 +27,16 @@ export default defineConfig({
     projects: [
       // Files of a worker share their modules, whose loading took longer than the tests: each puts back what it
       // changes.
-      { resolve, plugins, test: { ...shared, name: 'unit', include: ['tests/unit/**/*.test.ts'], isolate: false } },
-      { resolve, plugins, test: { ...shared, name: 'api', include: ['tests/api/**/*.test.ts'], isolate: false } },
       {
         resolve,
+        ssr,
+        plugins,
+        test: { ...shared, name: 'unit', include: ['tests/unit/**/*.test.ts'], isolate: false },
+      },
+      { resolve, ssr, plugins, test: { ...shared, name: 'api', include: ['tests/api/**/*.test.ts'], isolate: false } },
+      {
+        resolve,
+        ssr,
         plugins,
         test: {
           ...shared,
@@ -39,6 +48,7 @@ export default defineConfig({
       },
       {
         resolve,
+        ssr,
         plugins,
         test: {
           ...shared,
@@ -49,7 +59,7 @@ export default defineConfig({
           env: { ...shared.env, UV_THREADPOOL_SIZE: '1' },
         },
       },
-      { resolve, plugins, test: { name: 'bench', include: [], benchmark: { include: ['bench/**/*.bench.ts'] } } },
+      { resolve, ssr, plugins, test: { name: 'bench', include: [], benchmark: { include: ['bench/**/*.bench.ts'] } } },
     ],
   },
 });

@@ -1,4 +1,4 @@
-// Builds the page and the server. One line when all is well; everything that the tools said when it is not.
+// Builds the page and the server. Two lines when all is well, of which the first has the size of the page; everything that the tools said when it is not.
 import { spawnSync } from 'node:child_process';
 
 /** The first error's own text, for the last line: a stack follows it. Rollup puts the loaded module in front. */
@@ -21,4 +21,5 @@ for (const args of [
     process.exit(1);
   }
 }
+console.log(/^page: .+$/m.exec(said)?.[0]);
 console.log(`built .output in ${((performance.now() - begun) / 1000).toFixed(0)} s`);

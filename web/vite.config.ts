@@ -1,6 +1,9 @@
 import vue from '@vitejs/plugin-vue';
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vite';
+import { defaultClientConditions, defineConfig } from 'vite';
+import { compressedAssets } from '../build/page-assets.ts';
+import { limitedSize } from '../build/page-size.ts';
+import { iconSprite } from './ui/sprite.ts';
 
 /** Address of the running server for `npx vite web`. */
 const server = process.env['SERVICE_CODE_URL'] ?? 'http://127.0.0.1:58627';
@@ -9,13 +12,23 @@ export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   // Relative, because the server makes them absolute to the path at which it serves the page.
   base: './',
-  plugins: [vue()],
+  // The client is bundled from its sources, which need no build.
+  resolve: { conditions: ['@service-code/source', ...defaultClientConditions] },
+  plugins: [
+    vue(),
+    iconSprite(),
+    compressedAssets(),
+    limitedSize({ firstView: 180_000, withSession: 320_000, sessionSources: /\/SessionPanes?\.vue$/ }),
+  ],
   build: {
     outDir: 'dist',
     emptyOutDir: true,
     target: 'es2023',
+    // They have `light-dark()` and OKLCH, so that no colour is sent twice.
+    cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
+    rolldownOptions: { checks: { pluginTimings: false } },
   },
   server: { host: '127.0.0.1', proxy: { '/api': { target: server, ws: true, changeOrigin: true } } },
 });

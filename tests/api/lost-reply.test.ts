@@ -1,9 +1,7 @@
 /** The page's client on a real server whose replies get lost. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startWorld, type World } from '#support/world.ts';
-import { ConnectionError } from '../../web/client/errors.ts';
-import { createPromptSender } from '../../web/client/prompt-sender.ts';
-import { createRest } from '../../web/client/rest.ts';
+import { ConnectionError, createPromptSender, createRest } from '@service-code/client';
 
 let world: World;
 let loses: boolean;

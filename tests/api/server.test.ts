@@ -196,6 +196,7 @@ describe('page', () => {
     await mkdir(join(webDirectory, 'assets'));
     await writeFile(join(webDirectory, 'index.html'), '<p>page</p>');
     await writeFile(join(webDirectory, 'assets', 'a.js'), 'x');
+    await writeFile(join(webDirectory, 'assets', 'a.js.br'), 'xx');
     await writeFile(join(webDirectory, '..', 'outside.txt'), 'no');
     const server = await start({ webDirectory });
     const get = (path: string, method = 'GET') => rawRequest(server.url, { method, path });
@@ -210,6 +211,14 @@ describe('page', () => {
       'cache-control': 'public, max-age=31536000, immutable',
       'content-length': '1',
     });
+    const compressed = await rawRequest(server.url, {
+      path: '/assets/a.js',
+      headers: { 'accept-encoding': 'br', origin: 'http://localhost:5173' },
+    });
+    expect(compressed).toMatchObject({
+      text: 'xx',
+      headers: { 'content-encoding': 'br', 'content-length': '2', vary: 'Origin, Accept-Encoding' },
+    });
     expect(await get('/assets/a.js', 'HEAD')).toMatchObject({ text: '', headers: { 'content-length': '1' } });
     for (const path of [
       '/missing.js',
@@ -217,6 +226,7 @@ describe('page', () => {
       '/%2e%2e/outside.txt',
       '/..%2foutside.txt',
       '/assets%2fa.js',
+      '/assets/a.js.br',
     ]) {
       const answer = await get(path);
       expect([path, answer.status, answer.text]).toEqual([path, 404, 'Not found']);

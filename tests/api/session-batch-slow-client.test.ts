@@ -9,7 +9,7 @@ import { workspaceIdOf } from '#server/workspaces/workspace-root.ts';
 import { sessionBatchSchema } from '#schema/rest/session-batch.ts';
 import { eventually } from '#support/patience.ts';
 import { startWorld, type World } from '#support/world.ts';
-import { createClient } from '../../web/client/client.ts';
+import { createClient } from '@service-code/client';
 import { createSessionLists } from '../../web/stores/session-lists.ts';
 import { writeSession } from '../unit/sessions/index/index-fixtures.ts';
 

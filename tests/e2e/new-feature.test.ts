@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -13,7 +13,7 @@ import { temporaryDirectory } from '#support/server.ts';
 const root = resolve(import.meta.dirname, '../..');
 const exercise = join(root, 'tests/exercises/note-pad');
 /** Not part of the sources. */
-const OMITTED = ['.git', '.nitro', '.output', 'node_modules', 'web/dist'];
+const OMITTED = ['.git', '.nitro', '.output', 'node_modules', 'web/dist', 'clients/typescript/dist'];
 
 /** Inserts the line `add` after the only line that equals `after`. */
 const editsSchema = z.array(z.strictObject({ file: z.string(), after: z.string(), add: z.string() }));
@@ -38,24 +38,37 @@ beforeAll(async () => {
   project = await temporaryDirectory();
   const isSource = (path: string) => !OMITTED.includes(relative(root, path));
   await cp(root, project, { recursive: true, filter: isSource });
-  await symlink(join(root, 'node_modules'), join(project, 'node_modules'));
+  await linkPackages();
   const files = join(exercise, 'files');
   const entries = await readdir(files, { recursive: true, withFileTypes: true });
   newFiles = entries.flatMap((entry) => (entry.isFile() ? relative(files, join(entry.parentPath, entry.name)) : []));
   await cp(files, project, { recursive: true, force: false, errorOnExist: true });
   edits = editsSchema.parse(JSON.parse(await readFile(join(exercise, 'edits.json'), 'utf8')));
   for (const edit of edits) await apply(edit);
-});
+  // What `npm run client:types` runs.
+  await run('node_modules/vitest/vitest.mjs', 'run', '--cache=false', '-u', 'tests/api/documents.test.ts');
+  await run('clients/typescript/generate.mjs');
+}, TIMEOUT_MS);
 afterAll(() => rm(project, { recursive: true, force: true }));
+
+/** Links the packages of the tree, and the client of the copy. */
+async function linkPackages(): Promise<void> {
+  const packages = join(project, 'node_modules');
+  await mkdir(join(packages, '@service-code'), { recursive: true });
+  for (const name of await readdir(join(root, 'node_modules'))) {
+    if (name !== '@service-code') await symlink(join(root, 'node_modules', name), join(packages, name));
+  }
+  await symlink(join(project, 'clients/typescript'), join(packages, '@service-code/client'));
+}
 
 const testsOf = (files: readonly string[]) => files.filter((file) => file.startsWith('tests/'));
 
-/** Runs a program of `node_modules` in the copy. Rejects with its output when it fails. */
+/** Runs a program in the copy. Rejects with its output when it fails. */
 async function run(script: string, ...args: string[]): Promise<void> {
   // Variables of the running test would make the programs behave differently.
   const isOfTest = (name: string) => /^(VITEST|TEST$|NODE_ENV$|SERVICE_CODE_)/.test(name);
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOfTest(name)));
-  const child = spawn(process.execPath, [join('node_modules', script), ...args], { cwd: project, env });
+  const child = spawn(process.execPath, [script, ...args], { cwd: project, env });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()));
   const [code] = await once(child, 'close');
@@ -78,14 +91,20 @@ it('compiles on the server', { timeout: TIMEOUT_MS }, async () => {
   const include = ['*.ts', 'build', 'plugins', 'routes', 'server', 'types', 'utils', ...testsOf(newFiles)];
   await writeFile(join(project, 'tsconfig.sources.json'), JSON.stringify({ extends: './tsconfig.json', include }));
   // The caches of the tree are in its `node_modules`, which the copy shares.
-  await run('typescript/bin/tsc', '-p', 'tsconfig.sources.json', '--tsBuildInfoFile', 'types.tsbuildinfo');
+  await run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.sources.json', '--tsBuildInfoFile', 'types.tsbuildinfo');
 });
 
 it('compiles on the page', { timeout: TIMEOUT_MS }, async () => {
-  await run('vue-tsc/bin/vue-tsc.js', '-p', 'web/tsconfig.json', '--tsBuildInfoFile', 'page-types.tsbuildinfo');
+  await run(
+    'node_modules/vue-tsc/bin/vue-tsc.js',
+    '-p',
+    'web/tsconfig.json',
+    '--tsBuildInfoFile',
+    'page-types.tsbuildinfo',
+  );
 });
 
 it('passes its own tests, of the server, of the documents and of the page', { timeout: TIMEOUT_MS }, async () => {
-  await run('vite/bin/vite.js', 'build', 'web', '--logLevel', 'warn');
-  await run('vitest/vitest.mjs', 'run', '--cache=false', ...testsOf(newFiles));
+  await run('node_modules/vite/bin/vite.js', 'build', 'web', '--logLevel', 'warn');
+  await run('node_modules/vitest/vitest.mjs', 'run', '--cache=false', ...testsOf(newFiles));
 });

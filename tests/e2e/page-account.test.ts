@@ -50,7 +50,7 @@ it('logs in with a code in two windows, displays the usage and the user, and log
   const [{ page, errors }, other] = [await window(), await window()];
   for (const each of [page, other.page]) await show(each);
   await page.getByText('Not logged in').waitFor(visible);
-  await page.getByRole('combobox', { name: 'Region' }).waitFor(visible);
+  await page.getByRole('button', { name: /^Region/ }).waitFor(visible);
   await page.getByRole('button', { name: 'Log in' }).click();
   const code = await page.getByLabel('Code', { exact: true }).textContent();
   expect(code).toMatch(/^\S+$/);
@@ -131,20 +131,20 @@ it('generates a title after the first turn and on a click, each where the user h
   grant.confirm();
   await page.getByText('Logged in', { exact: true }).waitFor(visible);
   const [allowed, automatic] = [
-    page.getByRole('checkbox', { name: 'Allow generating titles' }),
-    page.getByRole('checkbox', { name: 'Generate a title after the first turn' }),
+    page.getByRole('switch', { name: 'Allow generating titles' }),
+    page.getByRole('switch', { name: 'Generate a title after the first turn' }),
   ];
   expect(await automatic.isDisabled()).toBe(true);
 
   const { data } = await server.api('POST', '/sessions', { metadata: { cwd: home.home } });
   const id = (data as { id: string }).id;
   await page.goto(`${server.url}/#/s/${id}`);
-  await page.getByRole('button', { name: 'Fork' }).waitFor(visible);
+  await page.getByRole('button', { name: 'Session menu' }).waitFor(visible);
   expect(await page.getByRole('button', { name: 'Generate title' }).count()).toBe(0);
   await page.goto(`${server.url}/#/account`);
-  await allowed.check();
+  await allowed.click();
   await eventually(async () => expect(await automatic.isEnabled()).toBe(true));
-  await automatic.check();
+  await automatic.click();
   await eventually(async () => {
     const text = await home.text();
     expect(text).toContain('[experimental]');

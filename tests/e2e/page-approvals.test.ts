@@ -250,3 +250,125 @@ it('one press of a key answers a question; repeated events, Ctrl and Meta do not
   await questions().waitFor({ state: 'hidden' });
   expect(answers()).toBe(2);
 });
+
+it('two fast clicks approve one of two calls, and leave the other one', async () => {
+  await ask(...touches().slice(0, 2));
+  await canApprove();
+  const { x = 0, y = 0, width = 0, height = 0 } = (await approve().boundingBox()) ?? {};
+  await page.mouse.dblclick(x + width / 2, y + height / 2, { delay: 5 });
+  await shows(2);
+  await canApprove();
+  expect(sent()).toBe(1);
+});
+
+it('displays an approval a single time, at the place of its call, with its directory', async () => {
+  await ask({ name: 'Bash', args: { command: 'touch a && true' } });
+  await canApprove();
+  expect(await page.locator('[data-tool="Bash"]').count()).toBe(0);
+  expect(await page.getByRole('log').getByText('touch a', { exact: false }).count()).toBeLessThanOrEqual(2);
+  expect(await page.getByText('Waiting for your approval').count()).toBe(0);
+  await card()
+    .getByText(/^in \//)
+    .waitFor(visible);
+  expect(await approve().boundingBox()).toMatchObject({ height: 36 });
+});
+
+it('marks 5,000 spaces before the second command', async () => {
+  await ask({ name: 'Bash', args: { command: `ls${' '.repeat(5000)}; rm -rf src` } });
+  await card().locator('pre mark', { hasText: '5000' }).waitFor(visible);
+  await card().locator('pre', { hasText: 'rm -rf src' }).waitFor(visible);
+  await canApprove();
+});
+
+it('on a phone has two buttons of 44 px, 16 px apart, below the whole text', async () => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await ask({ name: 'Bash', args: { command: `cat <<EOF\n${'line\n'.repeat(40)}EOF` } });
+  await expect.poll(() => card().getByRole('button', { name: 'Reject …' }).isEnabled()).toBe(true);
+  const [yes, no, text] = await Promise.all([
+    approve().boundingBox(),
+    card().getByRole('button', { name: 'Reject …' }).boundingBox(),
+    card().locator('pre').boundingBox(),
+  ]);
+  if (!yes || !no || !text) throw new Error('not drawn');
+  expect([yes.height, no.height, no.x - yes.x - yes.width]).toEqual([44, 44, 16]);
+  expect(text.y + text.height).toBeLessThanOrEqual(yes.y);
+  expect(text.height).toBeGreaterThan(600);
+  expect(await card().getByRole('button', { name: 'Approve for this session' }).isVisible()).toBe(false);
+  await card().getByRole('button', { name: 'More answers' }).click();
+  await card().getByRole('button', { name: 'Approve for this session' }).waitFor(visible);
+});
+
+it('Enter in the prompt box approves nothing, nor does the Enter of a composition send', async () => {
+  await ask({ name: 'Bash', args: { command: 'touch a && true' } });
+  await canApprove();
+  await field().focus();
+  await page.keyboard.press('Enter');
+  await field().fill('こん');
+  const prompts = () => requests.filter((request) => /^POST .*\/prompts$/.test(request)).length;
+  const before = prompts();
+  await field().dispatchEvent('keydown', { key: 'Enter', code: 'Enter', isComposing: true });
+  await field().dispatchEvent('keydown', { key: 'Enter', code: 'Enter', keyCode: 229 });
+  await page.keyboard.press('Enter');
+  await expect.poll(prompts).toBe(before + 1);
+  expect(sent()).toBe(0);
+  expect(await field().inputValue()).toBe('');
+});
+
+it('closes the card of an approval that was answered elsewhere, and reports it', async () => {
+  await ask({ name: 'Bash', args: { command: 'touch a && true' } });
+  await canApprove();
+  await page.route('**/approvals/*', (route) =>
+    route.fulfill({
+      json: { code: 40902, msg: 'approval x already resolved', data: { resolved: false }, request_id: 'r' },
+    }),
+  );
+  await approve().click();
+  await page.getByText('It was answered elsewhere.', { exact: false }).waitFor(visible);
+  await card().waitFor({ state: 'hidden' });
+});
+
+it('number keys select an option of a question, and Enter answers', async () => {
+  await ask(question('One?'));
+  await canSkip();
+  await page.evaluate('document.activeElement.blur()');
+  await page.keyboard.press('2');
+  await expect.poll(() => questions().getByRole('radio', { name: 'No' }).isChecked()).toBe(true);
+  await expect.poll(() => questions().getByRole('button', { name: 'Answer' }).isEnabled()).toBe(true);
+  await page.keyboard.press('Enter');
+  await questions().waitFor({ state: 'hidden' });
+  expect(answers()).toBe(1);
+});
+
+it('of two hidden tabs one notifies of a session that waits, which can be answered in the list of sessions', async () => {
+  const { origin } = new URL(built.server.url);
+  const context = page.context();
+  await context.grantPermissions(['notifications'], { origin });
+  await page.evaluate(`localStorage.setItem('service-code.notify/', 'on')`);
+  const session = await built.newSession();
+  const hidden = `Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true })`;
+  await page.addInitScript(hidden);
+  await page.reload();
+  const other = await context.newPage();
+  await other.addInitScript(hidden);
+  await other.goto(`${built.server.url}/#token=${built.server.token}`);
+  const counted = `ServiceWorkerRegistration.prototype.showNotification = function () { window.shown = (window.shown ?? 0) + 1; return Promise.resolve(); }`;
+  for (const tab of [page, other]) {
+    await tab.getByText('Nothing needs you').waitFor(visible);
+    await tab.evaluate(counted);
+  }
+  built.base.model.enqueue({ calls: [{ name: 'Bash', args: { command: 'touch a && true' } }] });
+  built.base.model.enqueue({ text: 'All is said.' });
+  await built.prompt(session, 'go');
+  const needs = page.getByRole('region', { name: 'Needs you' });
+  await needs.getByText('1 session waits').waitFor(visible);
+  const shown = () => Promise.all([page, other].map((tab) => tab.evaluate('window.shown ?? 0')));
+  await expect.poll(async () => (await shown()).toSorted()).toEqual([0, 1]);
+  await other.close();
+
+  await hide('visible');
+  await needs.getByRole('button', { name: /^Answer here/ }).click();
+  await canApprove();
+  await approve().click();
+  await needs.getByText('Nothing needs you').waitFor(visible);
+  expect(sent()).toBe(1);
+});

@@ -57,6 +57,9 @@ const ended = async () => {
   await page.getByRole('button', { name: 'Stop', exact: true }).waitFor(hidden);
 };
 
+/** Displays the work of the only turn, which is folded after its end. */
+const unfold = () => page.locator('button[data-work][aria-expanded="false"]').click();
+
 /** The answers that the model received. */
 function told(): unknown {
   const messages = z
@@ -89,7 +92,8 @@ async function openQuestion() {
 it('answers several questions together, and displays the answers', async () => {
   await prompt(ask(store, scope, { ...store, question: 'Sure?' }));
   await card().waitFor(visible);
-  await page.getByText('Waiting for your answer').waitFor(visible);
+  // The question is displayed a single time: its card replaces that of the call.
+  expect(await asked().count()).toBe(0);
   await page.getByRole('link', { name: /has a question/ }).waitFor(visible);
   expect(await card().getByRole('button', { name: 'Answer' }).isDisabled()).toBe(true);
   await card()
@@ -152,7 +156,7 @@ it('reports that another client was faster', async () => {
   });
   await card().getByRole('radio', { name: 'SQLite' }).check();
   await card().getByRole('button', { name: 'Answer' }).click();
-  await page.getByRole('alert').getByText('it was not used').waitFor(visible);
+  await page.getByRole('alert').getByText('your answer was not used').waitFor(visible);
   await card().waitFor(hidden);
   await ended();
   expect(told()).toMatchObject({ answers: {} });
@@ -161,7 +165,7 @@ it('reports that another client was faster', async () => {
 it('removes the card when the turn is stopped', async () => {
   await prompt(ask(store));
   await card().waitFor(visible);
-  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
   await card().waitFor(hidden);
   await page.getByRole('log').getByText('Stopped.').waitFor(visible);
 });
@@ -181,6 +185,7 @@ it('displays the todo list above the composer until it is finished', async () =>
   await strip.getByRole('listitem').filter({ hasText: 'Part 2 (in progress)' }).waitFor(visible);
   await page.reload();
   await strip.getByText('1 of 2').waitFor(visible);
+  await unfold();
   expect(await page.locator('[data-tool="TodoList"][data-state="done"]').count()).toBe(2);
   await prompt(todo('done', 'done'));
   await strip.waitFor(hidden);
@@ -239,6 +244,7 @@ it('switches swarm mode, and displays the members of a swarm', async () => {
   };
   await prompt([{ name: 'AgentSwarm', args }]);
   await ended();
+  await unfold();
   const swarm = page.locator('[data-tool="AgentSwarm"]');
   await swarm.getByRole('button', { name: 'look around' }).click();
   await swarm.getByText('2 done · 1 failed').waitFor(visible);
@@ -250,7 +256,7 @@ it('switches swarm mode, and displays the members of a swarm', async () => {
 
 it('sets a goal, pauses it, and displays it until it is reached', async () => {
   const strip = page.locator('details[aria-label="Goal"]');
-  await page.getByRole('button', { name: 'Set a goal' }).click();
+  await page.getByRole('button', { name: 'Goal', exact: true }).click();
   await page.getByRole('textbox', { name: 'Objective' }).fill('Ship it');
   await page.keyboard.press('Enter');
   await strip.getByText('Ship it').first().waitFor(visible);
@@ -270,6 +276,7 @@ it('displays an image of a tool result scaled down, also after a reload', async 
   await prompt([{ name: 'ReadMediaFile', args: { path: join(root, 'wide.png') } }]);
   await ended();
   const size = async () => {
+    await unfold();
     await page.locator('[data-tool="ReadMediaFile"]').getByRole('img', { name: 'Attached image' }).waitFor(visible);
     return page.evaluate(`(async () => {
       const image = document.querySelector('[data-tool="ReadMediaFile"] img');

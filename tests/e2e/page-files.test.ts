@@ -66,25 +66,25 @@ beforeEach(async () => {
 
 it('displays the tree with git marks, a file with colours, and its difference', async () => {
   expect(await item('.git').count()).toBe(0);
-  await item('src').getByRole('button').click();
+  await item('src').click();
   await item('hello.ts').getByTitle('modified').waitFor(visible);
-  await item('hello.ts').getByRole('button').click();
+  await item('hello.ts').click();
   await viewer('src/hello.ts').getByText('export const hello = 2;').waitFor(visible);
   await viewer('src/hello.ts').locator('.hljs-keyword').first().waitFor(visible);
   await viewer('src/hello.ts').getByRole('button', { name: 'Diff' }).click();
   await viewer('src/hello.ts').locator('.removed').getByText('export const hello = 1;').waitFor(visible);
-  await page.getByRole('button', { name: 'Changed', exact: true }).click();
-  await page.getByRole('list', { name: 'Changed files' }).getByText('src/hello.ts').waitFor(visible);
+  await page.getByRole('tab', { name: 'Changed' }).click();
+  await page.getByRole('tree', { name: 'Changed files' }).getByText('src/hello.ts').waitFor(visible);
   await page.getByText('main', { exact: true }).waitFor(visible);
   await page.getByRole('button', { name: 'Close the file' }).click();
 });
 
 it('follows changes on the disk', async () => {
-  await item('src').getByRole('button').click();
+  await item('src').click();
   await item('deep').waitFor(visible);
   await writeFile(join(project, 'src/new.txt'), 'first\n');
   await item('new.txt').getByTitle('untracked').waitFor(visible);
-  await item('new.txt').getByRole('button').click();
+  await item('new.txt').click();
   await viewer('src/new.txt').getByText('first').waitFor(visible);
   await writeFile(join(project, 'src/new.txt'), 'second\n');
   await viewer('src/new.txt').getByText('second').waitFor(visible);
@@ -96,9 +96,11 @@ it('follows changes on the disk', async () => {
 
 it('finds a file by parts of its path', async () => {
   await page.keyboard.press('Control+p');
-  const input = page.getByRole('combobox', { name: 'File name' });
-  await input.fill('dp/oth');
-  const found = page.getByRole('listbox', { name: 'Found files' }).getByRole('option');
+  const input = page.getByRole('dialog', { name: 'Search' }).getByRole('combobox');
+  await input.waitFor(visible);
+  expect(await input.inputValue()).toBe('/');
+  await input.fill('/dp/oth');
+  const found = page.getByRole('listbox', { name: 'Hits' }).getByRole('option');
   await expect.poll(() => found.allTextContents()).toEqual(['src/deep/other.py']);
   await page.keyboard.press('Enter');
   await input.waitFor({ state: 'detached' });

@@ -80,8 +80,10 @@ it('undoes a prompt and everything after it, and returns its text to the compose
   for (const text of ['one', 'two', 'three']) await turn(text);
   await log().getByText('Answer to three').waitFor(visible);
   await field().fill('after all');
-  await you().filter({ hasText: 'two' }).getByRole('button', { name: 'Take back to here' }).focus();
+  await you().filter({ hasText: 'two' }).getByRole('button', { name: 'Actions for this prompt' }).focus();
   await page.keyboard.press('Enter');
+  await page.getByRole('menuitem', { name: 'Edit and resend' }).press('Enter');
+  await page.getByRole('dialog').getByRole('button', { name: 'Edit and resend' }).click();
   await log().getByText('Answer to two').waitFor(hidden);
   await log().getByText('Prompts were taken back.').waitFor(visible);
   await expect.poll(() => field().inputValue()).toBe('two\n\nafter all');
@@ -96,7 +98,8 @@ it('undoes a prompt and everything after it, and returns its text to the compose
 it('continues in a fork, and lists children below their parent', async () => {
   await turn('one');
   await log().getByText('Answer to one').waitFor(visible);
-  await page.getByRole('button', { name: 'Fork', exact: true }).click();
+  await page.getByRole('button', { name: 'Session menu' }).click();
+  await page.getByRole('menuitem', { name: 'Continue in a copy' }).click();
   await expect.poll(selected).not.toBe(session);
   const [source, copy] = [session, selected()];
   await log().getByText('Answer to one').waitFor(visible);
@@ -133,7 +136,9 @@ it('compacts the conversation, displays that meanwhile, and displays the summary
   await page.getByText('Compacting the conversation').waitFor(hidden);
   await log().getByText('Answer to two').waitFor(visible);
   // Compacted prompts cannot be undone.
-  expect(await log().getByRole('button', { name: 'Take back to here' }).count()).toBe(0);
+  await you().filter({ hasText: 'two' }).getByRole('button', { name: 'Actions for this prompt' }).click();
+  await page.getByRole('menuitem', { name: 'Take back', disabled: true }).waitFor(visible);
+  await page.keyboard.press('Escape');
   await page.reload();
   await marker.click();
   await log().getByText('They said one and two.').waitFor(visible);
@@ -165,7 +170,8 @@ it('displays the work of a subagent while it runs, and afterwards below its call
   held.release();
   await log().getByText('There are two.', { exact: true }).waitFor(visible);
   await card.waitFor(hidden);
-  await page.locator('[data-tool="Agent"] button.head').click();
+  await log().locator('button[data-work][aria-expanded="false"]').click();
+  await page.locator('[data-tool="Agent"] button.head').first().click();
   const inside = page.locator('[data-tool="Agent"]');
   await inside.getByText('Count the words', { exact: true }).waitFor(visible);
   await inside.getByText('I count and find two words').waitFor(visible);
@@ -187,7 +193,8 @@ it('displays the approval that a subagent requests', async () => {
 });
 
 it('lists background tasks and stops them, and moves foreground tasks to the background', async () => {
-  await page.getByLabel('Permission mode').selectOption('yolo');
+  await page.getByRole('combobox', { name: 'Permission mode: Ask first' }).click();
+  await page.getByRole('option', { name: 'Allow all' }).click();
   const strip = page.locator('details[aria-label="Tasks"]');
   const bash = (args: object) => [{ name: 'Bash', args: { description: 'Wait', ...args } }];
   model.enqueue({ calls: bash({ command: 'sleep 300', run_in_background: true }) });

@@ -105,6 +105,9 @@ it('pages that a search has found show their host; those of this server are text
   built.base.model.enqueue({ calls: [{ name: 'WebSearch', args: { query: 'accounts' } }] });
   await built.prompt(session, 'go');
   await page.goto(`${built.server.url}/#/s/${session}`);
+  // The script has no answer, so the turn has failed and is folded.
+  await page.locator('button[data-work][aria-expanded="false"]').click();
+  await page.locator('[data-group] button.head').click();
   const card = page.locator('[data-tool="WebSearch"]');
   await card.getByRole('button', { name: /Search the web/ }).click();
   await card.locator('ol').waitFor({ state: 'visible' });

@@ -50,7 +50,8 @@ it('requests trust, adds a server, signs in to it, edits and removes it', async 
   await page.getByRole('button', { name: 'Add a server' }).click();
   const form = page.getByRole('form', { name: 'Add an MCP server' });
   await form.getByLabel('Name').fill('guarded');
-  await form.getByLabel('Transport').selectOption('http');
+  await form.getByRole('button', { name: /^Transport/ }).click();
+  await page.getByRole('menuitemradio', { name: 'HTTP', exact: true }).click();
   await form.getByLabel('URL').fill('nowhere');
   await form.getByRole('button', { name: 'Add' }).click();
   await form.getByRole('alert').getByText('Invalid URL').waitFor(visible);
@@ -73,7 +74,7 @@ it('requests trust, adds a server, signs in to it, edits and removes it', async 
 
   await item('guarded').getByRole('button', { name: 'Edit' }).click();
   const edit = page.getByRole('form', { name: 'Edit guarded' });
-  await edit.getByLabel('Enabled').uncheck();
+  await edit.getByRole('switch', { name: 'Enabled' }).click();
   await edit.getByRole('button', { name: 'Save' }).click();
   await item('guarded').getByText('disabled', { exact: true }).waitFor(visible);
   await item('guarded').locator('summary').click();

@@ -51,7 +51,7 @@ async function visit(context: BrowserContext, url: string): Promise<Visit> {
 const title = (page: Page) => page.getByRole('heading', { name: 'Far away' });
 const newSession = (page: Page) => page.getByRole('button', { name: 'New session', exact: true }).first();
 const question = (page: Page) => page.getByRole('heading', { name: 'This server needs its token' });
-const stays = (page: Page) => page.getByRole('checkbox', { name: 'Stay signed in on this device' });
+const stays = (page: Page) => page.getByRole('checkbox', { name: 'Remember on this device' });
 
 it('opens a session through a relay, with every request below the device’s path', async () => {
   const { remote, base, context, sessionId } = await started();
@@ -70,6 +70,11 @@ it('opens a session through a relay, with every request below the device’s pat
   await page.reload();
   await newSession(page).waitFor();
   expect(await question(page).count()).toBe(0);
+  // Several devices may share the origin.
+  const names: string[] = await page.evaluate(`indexedDB.databases().then((databases) =>
+    [...databases.map(({ name }) => name), ...Object.keys(localStorage), ...Object.keys(sessionStorage)])`);
+  expect(names).toContain(`service-code.drafts${prefix}/`);
+  expect(names.filter((name) => !name.endsWith(`${prefix}/`))).toEqual([]);
   expect(errors).toEqual([]);
 });
 
@@ -79,11 +84,15 @@ it('requires the token in another tab, unless it stays on the device, for one ba
   const { page } = await visit(context, `${base}/?rc=1#token=${token}`);
   await stays(page).waitFor();
   expect(await stays(page).isChecked()).toBe(false);
+  await page.close();
   const second = await visit(context, `${base}/?rc=1`);
   await question(second.page).waitFor();
   await second.page.close();
 
-  await stays(page).check();
+  const again = await visit(context, `${base}/?rc=1#token=${token}`);
+  await stays(again.page).check();
+  await again.page.getByText('while the relay is signed in').waitFor();
+  await again.page.close();
   const third = await visit(context, `${base}/?rc=1`);
   await stays(third.page).waitFor();
   expect(await stays(third.page).isChecked()).toBe(true);
@@ -92,6 +101,7 @@ it('requires the token in another tab, unless it stays on the device, for one ba
   await question(local.page).waitFor();
 
   await stays(third.page).uncheck();
+  await third.page.close();
   const fourth = await visit(context, `${base}/?rc=1`);
   await question(fourth.page).waitFor();
 });
@@ -105,11 +115,13 @@ it('at the port: opens a session by its path; the page displays who could use a 
   await title(page).waitFor();
   expect(new URL(page.url())).toMatchObject({ pathname: '/', search: '', hash: `#/s/${sessionId}` });
   expect(errors).toEqual([]);
+  await page.close();
   const { page: other } = await visit(context, `${remote.server.url}/sessions/${sessionId}`);
   await question(other).waitFor();
-  expect(await other.getByText('Whoever uses this browser').count()).toBe(0);
-  await stays(other).check();
-  await other.getByText('Whoever uses this browser').waitFor();
+  const dialog = other.getByRole('dialog');
+  expect(await dialog.getByText('any program that answers at this address').count()).toBe(0);
+  await dialog.getByRole('checkbox', { name: 'Remember on this device' }).check();
+  await dialog.getByText('any program that answers at this address').waitFor();
   await other.getByRole('textbox', { name: 'Token' }).fill(remote.server.token);
   await other.getByRole('button', { name: 'Connect' }).click();
   await title(other).waitFor();

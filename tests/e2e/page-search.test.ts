@@ -73,6 +73,17 @@ usePage(
 );
 beforeEach(() => page.getByRole('link', { name: /Long ago/ }).waitFor(visible));
 
+/** A choice of the search with its value. */
+const choice = (label: string, value: string) => palette().getByRole('combobox', { name: `${label}: ${value}` });
+
+async function choose(label: string, value: string) {
+  await palette()
+    .getByRole('combobox', { name: new RegExp(`^${label}:`) })
+    .click();
+  await page.getByRole('option', { name: value, exact: true }).click();
+  await choice(label, value).waitFor(visible);
+}
+
 /** Opens the palette and types a query. */
 async function search(text: string) {
   await page.keyboard.press('Control+k');
@@ -185,23 +196,24 @@ it('has titles immediately, and narrows by author, session and project', async (
   await page.keyboard.press('Escape');
 
   await page.goto(`${server.url}/#/s/${session}`);
-  await page.getByRole('button', { name: 'Find', exact: true }).press('Enter');
+  const menu = page.getByRole('button', { name: 'Session menu' });
+  await menu.press('Enter');
+  await page.getByRole('menuitem', { name: 'Search in this session' }).press('Enter');
   await input().fill('pangolin');
   await expect.poll(() => options().count()).toBe(2);
-  expect(await palette().getByLabel('Where').inputValue()).toBe('session');
-  await palette().getByLabel('Written by').selectOption('user');
+  await choice('Where', 'This session').waitFor(visible);
+  await choose('Written by', 'People');
   await expect.poll(() => options().allTextContents()).toEqual([expect.stringContaining('Is the pangolin')]);
-  await palette().getByLabel('Written by').selectOption('assistant');
+  await choose('Written by', 'Agents');
   await expect.poll(() => options().allTextContents()).toEqual([expect.stringContaining('is no whale')]);
   await input().fill('narwhal');
   await palette().getByRole('status').getByText('Nothing found.').waitFor(visible);
-  await palette().getByLabel('Where').selectOption('project');
+  await choose('Where', 'This project');
   await option('narwhal').waitFor(visible);
   await page.keyboard.press('Escape');
   await palette().waitFor(hidden);
   // The focus returns to where it was.
-  const find = page.getByRole('button', { name: 'Find', exact: true });
-  expect(await find.evaluate((element) => element.matches(':focus'))).toBe(true);
+  await expect.poll(() => menu.evaluate((element) => element.matches(':focus'))).toBe(true);
 });
 
 it('orders by time and reads more hits while the list is scrolled', async () => {
@@ -211,7 +223,7 @@ it('orders by time and reads more hits while the list is scrolled', async () => 
   }
   await search('gecko');
   await options().first().waitFor(visible);
-  await palette().getByLabel('Order').selectOption('time_desc');
+  await choose('Order', 'Newest first');
   await expect.poll(() => options().first().textContent()).toContain('gecko answer 29');
   await palette().getByRole('status').getByText('20 or more hits').waitFor(visible);
   await input().focus();
@@ -280,7 +292,7 @@ it('displays why a query is refused, and text of a message never as markup', asy
 });
 
 it('is a dialog with a combobox that names its active option', async () => {
-  const button = page.getByRole('button', { name: 'Search …' });
+  const button = page.getByRole('button', { name: /^Search or run/ });
   await button.focus();
   await page.keyboard.press('Enter');
   await input().waitFor(visible);
@@ -297,7 +309,7 @@ it('is a dialog with a combobox that names its active option', async () => {
   expect(await palette().locator('[aria-selected="true"]').count()).toBe(1);
   await page.keyboard.press('Escape');
   await palette().waitFor(hidden);
-  expect(await button.evaluate((element) => element.matches(':focus'))).toBe(true);
+  await expect.poll(() => button.evaluate((element) => element.matches(':focus'))).toBe(true);
 });
 
 /** Holds the requests of some queries until `release`. */

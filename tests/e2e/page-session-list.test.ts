@@ -86,7 +86,7 @@ it('keeps pinned sessions first over a reload, also those that its first page la
   await link('Many 60').waitFor(visible);
 
   await link('The old one').focus();
-  await page.keyboard.press('Tab');
+  await page.keyboard.press('ArrowRight');
   expect(await button('Pin The old one').getAttribute('aria-pressed')).toBe('true');
   await page.keyboard.press('Enter');
   await list().getByRole('heading', { name: 'Pinned' }).waitFor(hidden);
@@ -103,8 +103,8 @@ it('archives a session, and restores it in the view of archived ones, with the k
   await tabToList();
   await page.keyboard.press('End');
   await expect.poll(() => link('First').evaluate((element) => element.matches(':focus'))).toBe(true);
-  await page.keyboard.press('Tab');
-  await page.keyboard.press('Tab');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowRight');
   expect(await button('Archive First').evaluate((element) => element.matches(':focus'))).toBe(true);
   await page.keyboard.press('Enter');
   await link('First').waitFor(hidden);
@@ -117,7 +117,7 @@ it('archives a session, and restores it in the view of archived ones, with the k
   await archive().getByRole('link', { name: 'First' }).waitFor(visible);
   expect(await archive().getByRole('link').count()).toBe(1);
   await archive().getByRole('link').focus();
-  await page.keyboard.press('Tab');
+  await page.keyboard.press('ArrowRight');
   await page.keyboard.press('Enter');
   await page.getByText('No archived sessions.').waitFor(visible);
   expect(await isArchived(first)).toBe(false);

@@ -70,7 +70,7 @@ async function typeText(text: string) {
 it('completes a skill by keyboard, and activates it with arguments and attachments', async () => {
   await typeText('/');
   await option('/greet').waitFor(visible);
-  expect(await list().getByRole('option').count()).toBe(1);
+  expect(await list().getByRole('option', { name: /^\// }).count()).toBe(1);
   await list().getByText('<person>', { exact: true }).waitFor(visible);
   expect(await field().getAttribute('aria-activedescendant')).toBe(await option('/greet').getAttribute('id'));
   // The list is read each time it opens.
@@ -176,6 +176,7 @@ it('displays a skill that the model has loaded, its text folded', async () => {
   await typeText('go');
   await page.keyboard.press('Enter');
   await log().getByText('Done.').waitFor(visible);
+  await log().locator('button[data-work][aria-expanded="false"]').click();
   const card = log().locator('[data-tool="Skill"]');
   await card.getByText('greet bob').waitFor(visible);
   await card.getByRole('button').click();

@@ -40,7 +40,7 @@ beforeEach(async () => {
 const visible = { state: 'visible' } as const;
 const hidden = { state: 'hidden' } as const;
 const field = () => page.getByRole('textbox', { name: 'Prompt' });
-const screen = () => page.getByRole('tabpanel').filter({ visible: true });
+const screen = () => page.getByRole('group', { name: /^Terminal in/ }).filter({ visible: true });
 const panelButton = () => page.getByRole('button', { name: 'Terminal', exact: true });
 const tabs = () => page.getByRole('tablist', { name: 'Terminals' }).getByRole('tab');
 /** Lines of the screen, without empty ones. */

@@ -109,11 +109,13 @@ it('streams an answer with highlighted code', async () => {
   expect(await page.getByRole('alert').count()).toBe(0);
 });
 
-it('displays text while it is written and stops at Escape', async () => {
+it('displays text while it is written and stops at the second Escape in the prompt box', async () => {
   const session = await newSession();
   await send('count to 500');
   await expect.poll(() => lastAnswer().textContent()).toMatch(/\b5\b/);
   await stopButton().waitFor(visible);
+  await page.keyboard.press('Escape');
+  await page.getByText('Press Escape again to stop the turn').waitFor(visible);
   await page.keyboard.press('Escape');
   await log().getByText('Stopped.').waitFor(visible);
   await finished(session);
@@ -126,12 +128,11 @@ it('keeps the name of a tool on one line on a phone', async () => {
   await page.setViewportSize({ width: 390, height: 800 });
   const session = await newSession();
   await send(`write ${'folder/'.repeat(12)}notes.txt: hello`);
-  await approval().waitFor(visible);
+  await approval().getByRole('button', { name: 'Approve', exact: true }).click();
+  await finished(session);
   const name = page.locator('[data-tool="Write"] .name');
   const height = (await name.boundingBox())?.height ?? Infinity;
   expect(height).toBeLessThan(30);
-  await approval().getByRole('button', { name: 'Approve', exact: true }).click();
-  await finished(session);
 });
 
 it('requests an approval before a file is written, and writes it when approved', async () => {
@@ -155,7 +156,7 @@ it('rejects with a reason, with the keyboard only', async () => {
   await page.keyboard.press('Alt+r');
   await page.keyboard.type('not today');
   await page.keyboard.press('Enter');
-  await page.locator('[data-tool="Bash"][data-state="failed"]').waitFor(visible);
+  await page.locator('[data-tool="Bash"][data-state="rejected"]').waitFor(visible);
   await finished(session);
   await page.locator('[data-tool="Bash"] button.head').click();
   await page.locator('[data-tool="Bash"]').getByText('not today').waitFor(visible);
@@ -209,7 +210,8 @@ it('displays why a turn failed', async () => {
 
 it('changes the permission mode, also for the next tool call', async () => {
   const session = await newSession();
-  await page.getByLabel('Permission mode').selectOption('yolo');
+  await page.getByRole('combobox', { name: 'Permission mode: Ask first' }).click();
+  await page.getByRole('option', { name: 'Allow all' }).click();
   await expect
     .poll(async () => (await server.api('GET', `/sessions/${session}/status`)).data)
     .toMatchObject({ permission: 'yolo' });

@@ -84,7 +84,9 @@ export async function writeReply(request: IncomingMessage, response: ServerRespo
   response.statusCode = reply.status;
   for (const name in reply.headers) {
     const value = reply.headers[name];
-    if (value !== undefined) response.setHeader(name, value);
+    // The guard's is kept: its CORS headers vary with the origin.
+    const before = name === 'vary' ? response.getHeader(name) : undefined;
+    if (value !== undefined) response.setHeader(name, before === undefined ? value : `${before.toString()}, ${value}`);
   }
   if (body === undefined) {
     response.end();

@@ -91,12 +91,14 @@ export function createRequestHandler(
   /** Answers a request that no handler gets: with the page, or that there is no such route. */
   async function answerOpen(event: H3Event): Promise<void> {
     const { method, target, rules } = event.context.served;
+    const { headers } = event.node.req;
     const isPage = (method === 'GET' || method === 'HEAD') && !isReserved(target);
     if (!isPage) throw unknownRoute(event);
     const page = {
       base: rules.base,
       headers: rules.policies.page,
-      ifNoneMatch: event.node.req.headers['if-none-match'],
+      acceptEncoding: headers['accept-encoding']?.toString(),
+      ifNoneMatch: headers['if-none-match'],
     };
     await sendReply(event, await assets.read(target.segments, page));
   }

@@ -3,11 +3,14 @@
  * the page iterates over the list and depends on no feature.
  */
 import type { Component } from 'vue';
-import type { Rest } from '../client/rest.ts';
-import type { ContentPart, Display } from '../client/types.ts';
+import type { ContentPart, Display, Rest } from '@service-code/client';
 import { createToolViews, type ToolViews } from '../render/tool-view.ts';
 import type { SessionView } from '../state/session-view.ts';
 import type { Marker } from '../state/timeline.ts';
+import type { OpenSession } from '../stores/session.ts';
+import type { Workbench } from '../stores/workbench.ts';
+import type { PlainKey } from '../messages/messages.ts';
+import type { Pane } from '../shell/pane.ts';
 import type { Insertion, TypedPart } from '../state/typed-part.ts';
 
 export interface Feature extends ToolViews {
@@ -40,15 +43,96 @@ export interface Feature extends ToolViews {
   overlay?: Component;
   /** Drawn among the buttons in the header of a session; prop `session`. */
   action?: Component;
+  /** Drawn above the list of sessions, such as the sessions that wait. */
+  sidebarTop?: Component;
+  /** Palette, slash menu, keys and menus are drawn from the commands of all features. */
+  commands?: readonly Command[];
+  /** Lists of the palette. */
+  paletteLists?: readonly PaletteList[];
+  /** Parts of the settings screen. */
+  settings?: readonly Setting[];
+}
+
+/** The place in which a command runs. */
+export interface CommandContext {
+  workbench: Workbench;
+  /** The focused pane; undefined while no session is open. */
+  pane: Pane | undefined;
+  /** The session of the focused pane. */
+  session: OpenSession | undefined;
+}
+
+/** Parts of the page, as marked by `data-region`. */
+export type Region = 'sidebar' | 'conversation' | 'prompt' | 'panel' | 'drawer';
+
+export interface Command {
+  /** Unique, such as `review.open`. */
+  id: string;
+  title: PlainKey | (() => string);
+  /** Name of an icon. */
+  icon?: string;
+  /**
+   * Such as `Mod+Shift+D`: `Mod` is Command on a Mac, else Control; `Ctrl` is always Control. The last part is compared
+   * with `event.code`.
+   */
+  keys?: string;
+  /** The region in which its keys apply while it has the focus; default: everywhere. */
+  scope?: Region;
+  /** Whether it is listed in the menu of a session. */
+  inSessionMenu?: boolean;
+  /** Whether it also runs for the repeated events of keys that are held down. */
+  repeats?: boolean;
+  /** Default: always. */
+  when?(context: CommandContext): boolean;
+  run(context: CommandContext): void | Promise<void>;
+}
+
+/** A list of the palette, searched with the text after its mark. */
+export interface PaletteList {
+  /** The first character of the text, such as `/`. */
+  mark: string;
+  label: PlainKey;
+  /** Resolves to undefined where there is nothing to search, such as without a session. */
+  search(query: string, context: CommandContext): Promise<readonly PaletteItem[] | undefined>;
+  /** Displayed in that case. */
+  unavailable: PlainKey;
+  /** Draws an item; prop `item`. */
+  row: Component;
+}
+
+/** A line of such a list; the list's `row` reads the other members. */
+export interface PaletteItem {
+  readonly key: string;
+  /** Replaces the query instead of closing the palette. */
+  readonly query?: string;
+  run(): void;
+}
+
+export interface Setting {
+  /** Unique, such as `notifications`. */
+  id: string;
+  /** Heading under which it is listed. */
+  group: PlainKey;
+  title: PlainKey;
+  /** Loaded when the settings are opened. */
+  component: Component;
 }
 
 export interface Panel {
   /** Identifies the tab in the browser's storage. */
   id: string;
   label: string;
+  /** Name of an icon. */
+  icon?: string;
+  /** Whether it displays a state of the pane's session or one of the whole server; default: `session`. */
+  scope?: 'session' | 'app';
+  /** The drawer is below the conversation, the side to its right. Default: `side`. */
+  place?: 'side' | 'drawer';
+  /** Keys that open and close it, as those of a command. */
+  keys?: string;
   /**
-   * Mounted when its tab is first opened, unmounted when the session is left; props `session` and `shown`, whether the
-   * tab is visible.
+   * Mounted when its tab is first opened, unmounted when the session is left (with the scope `app`: when the pane is
+   * closed); props `session` and `shown`, whether the tab is visible.
    */
   component: Component;
 }
@@ -72,7 +156,12 @@ export interface Completion {
   /** Minimum time between typing and a search, in ms; default: none. */
   delayMs?: number;
   /** Called each time the list opens; the returned function searches. A rejection is an empty list. */
-  open(opened: { rest: Pick<Rest, 'request'>; view: SessionView }): (query: string) => Promise<readonly Candidate[]>;
+  open(opened: {
+    rest: Pick<Rest, 'request'>;
+    view: SessionView;
+    /** The commands that can run now. */
+    commands: readonly Command[];
+  }): (query: string) => Promise<readonly Candidate[]>;
   /** Draws a candidate; prop `candidate`. */
   row: Component;
 }
@@ -82,6 +171,8 @@ export interface Candidate {
   readonly key: string;
   /** Replaces the typed part. */
   readonly insertion: Insertion;
+  /** Runs after the insertion. */
+  readonly command?: Command;
 }
 
 export interface TypedPrompt {
@@ -143,6 +234,10 @@ export function gatherFeatures(list: readonly Feature[]) {
     mainViews: list.flatMap((feature) => feature.mainViews ?? []),
     overlays: list.flatMap((feature) => feature.overlay ?? []),
     actions: list.flatMap((feature) => feature.action ?? []),
+    sidebarTops: list.flatMap((feature) => feature.sidebarTop ?? []),
+    commands: list.flatMap((feature) => feature.commands ?? []),
+    paletteLists: list.flatMap((feature) => feature.paletteLists ?? []),
+    settings: list.flatMap((feature) => feature.settings ?? []),
     pending: (view: SessionView): Pending[] => list.flatMap((feature) => feature.pending?.(view) ?? []),
   };
 }

@@ -16,13 +16,13 @@ const hasLoneLf = (text: string) => /(?<!\r)\n/.test(text);
  * Lines of `before` and `after` in order; all removed, then all added, if the comparison times out. CRLF is a line end
  * where both texts have no other one; else the CR remains, because it is a difference.
  */
-export function lineDiff(before: string, after: string): DiffLine[] {
-  if (hasLoneLf(before) || hasLoneLf(after)) return changedLines(before, after);
-  return changedLines(before.replaceAll('\r\n', '\n'), after.replaceAll('\r\n', '\n'));
+export function lineDiff(before: string, after: string, timeoutMs = TIMEOUT_MS): DiffLine[] {
+  if (hasLoneLf(before) || hasLoneLf(after)) return changedLines(before, after, timeoutMs);
+  return changedLines(before.replaceAll('\r\n', '\n'), after.replaceAll('\r\n', '\n'), timeoutMs);
 }
 
-function changedLines(before: string, after: string): DiffLine[] {
-  const changes = diffLines(before, after, { timeout: TIMEOUT_MS });
+function changedLines(before: string, after: string, timeout: number): DiffLine[] {
+  const changes = diffLines(before, after, { timeout });
   if (!changes) return [...lines(before, 'removed'), ...lines(after, 'added')];
   return changes.flatMap((change) => lines(change.value, change.added ? 'added' : change.removed ? 'removed' : 'same'));
 }

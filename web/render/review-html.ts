@@ -1,5 +1,5 @@
 /** HTML of text that a person consents to: hidden characters are marked, and characters are drawn in their order. */
-import { visibleLine, visibleText } from '#server/text/visible-text.ts';
+import { visibleLine, visibleText } from '@service-code/client/text';
 import { highlightOrEscape } from './highlight.ts';
 
 /** Placeholder of a mark while the code is highlighted; as a hidden character it cannot occur in the text itself. */

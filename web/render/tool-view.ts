@@ -1,5 +1,5 @@
 /** Views of tool calls: by name and arguments, or by the server's display if no view is registered for the name. */
-import type { Display } from '../client/types.ts';
+import type { Display } from '@service-code/client';
 import { isObject } from '../state/is-object.ts';
 import type { ToolCall } from '../state/tool-call.ts';
 
@@ -22,6 +22,12 @@ export interface ToolSummary {
   cwd?: string | undefined;
   /** When the card opens automatically; default: never. */
   opens?: 'always' | 'while running';
+  /** Default: unknown. A call that only reads is folded; one that changes files or asks the user stays visible. */
+  effect?: 'reads' | 'changes' | 'asks';
+  /** The text that it replaces in `path`, for counts of lines. */
+  change?: { before: string; after: string };
+  /** The result in a few words, such as an exit code; drawn for calls that have ended. */
+  outcome?: string | undefined;
   /** `on failure`: the body contains all that a successful result would. */
   output?: 'on failure';
 }

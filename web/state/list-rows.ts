@@ -1,5 +1,5 @@
 /** The rows of a session list, and their positions: of thousands, only the visible ones are drawn. */
-import type { Session, Workspace } from '../client/types.ts';
+import type { Session, Workspace } from '@service-code/client';
 import { groupByWorkspace, withChildren } from './session-list.ts';
 
 export interface GroupRow {
@@ -47,6 +47,8 @@ export function listRows(
 /** Heights in pixels; the styles of the rows must agree. */
 export const GROUP_PX = 36;
 export const SESSION_PX = 32;
+/** Height of a session where rows are touched. */
+export const TOUCH_PX = 44;
 /** Rows that are drawn above and below the visible ones. */
 const OVERSCAN = 6;
 
@@ -57,12 +59,12 @@ export interface RowLayout {
   tops: readonly number[];
 }
 
-export function layoutRows(rows: readonly ListRow[]): RowLayout {
+export function layoutRows(rows: readonly ListRow[], sessionPx = SESSION_PX): RowLayout {
   const tops: number[] = [];
   let height = 0;
   for (const { kind } of rows) {
     tops.push(height);
-    height += kind === 'group' ? GROUP_PX : SESSION_PX;
+    height += kind === 'group' ? GROUP_PX : sessionPx;
   }
   return { height, tops };
 }

@@ -1,5 +1,5 @@
 /** The open requests of all agents. */
-import type { Interaction } from '../client/types.ts';
+import type { Interaction } from '@service-code/client';
 import { isObject } from './is-object.ts';
 import type { SessionView } from './session-view.ts';
 

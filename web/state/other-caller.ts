@@ -1,7 +1,6 @@
 /** The names of clients that answered or changed something, other than this tab. */
-import type { Caller, TranscriptCaller } from '#schema/rest/caller.ts';
-import { visibleLine } from '#server/text/visible-text.ts';
-import type { EventFrame } from '../client/types.ts';
+import type { Caller, EventFrame, TranscriptCaller } from '@service-code/client';
+import { visibleLine } from '@service-code/client/text';
 
 /**
  * "by curl/8.5 (127.0.0.1), not from this page"; undefined for this tab and where no client is recorded. `ownId` is the

@@ -1,7 +1,6 @@
 /** The hits of the search palette: titles that the page has, and the server's hits. */
-import type { SearchHit, Session } from '../client/types.ts';
-import { normalizeText } from '#server/text/normalized-text.ts';
-import { runsOf } from '#server/text/word-runs.ts';
+import type { SearchHit, Session } from '@service-code/client';
+import { normalizeText, runsOf } from '@service-code/client/text';
 import type { ParsedQuery, SearchOptions, SearchOrigin } from './search-query.ts';
 import { titleOf } from './session-list.ts';
 

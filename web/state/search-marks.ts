@@ -1,6 +1,5 @@
 /** Marks the words of a query in the snippet of a hit, by the server's rules of matching. */
-import { normalizedText, normalizeText, type Range } from '#server/text/normalized-text.ts';
-import { queryTermsOfRun, runsOf } from '#server/text/word-runs.ts';
+import { normalizedText, normalizeText, queryTermsOfRun, type Range, runsOf } from '@service-code/client/text';
 import type { ParsedQuery } from './search-query.ts';
 
 export interface Segment {

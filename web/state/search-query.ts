@@ -1,6 +1,6 @@
 /** From the text and the choices of the search palette to a request. */
-import type { SearchQuery } from '../client/types.ts';
-import { normalizeText } from '#server/text/normalized-text.ts';
+import type { SearchQuery } from '@service-code/client';
+import { normalizeText } from '@service-code/client/text';
 
 /** The fewest characters of a literal query. */
 const LITERAL_MIN = 2;

@@ -1,5 +1,5 @@
 /** The session list as a pure fold over pages and global events. */
-import type { EventFrame, Session, Workspace } from '../client/types.ts';
+import type { EventFrame, Session, Workspace } from '@service-code/client';
 
 export interface SessionList {
   sessions: Session[];

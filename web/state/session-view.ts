@@ -1,15 +1,16 @@
 /** The page's view of one session: the transcripts of its agents, and data that they do not contain. */
-import type { TranscriptCaller } from '#schema/rest/caller.ts';
-import { emptyTranscript } from '#server/transcript/reducer/state.ts';
 import {
+  emptyTranscript,
   MAIN_AGENT,
   type PermissionMode,
   type Session,
   type SessionStatus,
+  type TranscriptCaller,
   type TranscriptPrompt,
   type TranscriptState,
-} from '../client/types.ts';
-import type { Row, Turn } from './timeline.ts';
+} from '@service-code/client';
+import { message, type Message } from '../messages/messages.ts';
+import type { Row, Turn } from './rows.ts';
 
 /** Replaced after each change; the transcripts in it are the same objects, mutated in place. */
 export interface SessionView {
@@ -49,15 +50,18 @@ export const queueOf = ({ prompts }: Pick<TranscriptState, 'prompts'>): Transcri
   [...prompts.values()].filter(({ status }) => status === 'queued');
 
 /** The reason and the duration of the running step's wait for a retry. */
-export function retryText({ items }: Pick<TranscriptState, 'items'>): string | undefined {
+export function retryText({ items }: Pick<TranscriptState, 'items'>): Message | undefined {
   const retry = runningTurn({ items })?.steps.at(-1)?.retry;
   if (!retry) return undefined;
   const wait = Math.max(1, Math.round(retry.delayMs / 1000));
-  return `${retry.errorMessage}\nTrying again in ${wait} s (attempt ${retry.nextAttempt} of ${retry.maxAttempts}).`;
+  const { errorMessage: reason, nextAttempt: next, maxAttempts: most } = retry;
+  return message('conversation.retry', { reason, wait, next, most });
 }
 
 export interface AgentStatus {
   model: string | undefined;
+  /** Undefined while it is not read. */
+  effort: string | undefined;
   permission: PermissionMode;
   /** The client that set it. */
   permissionBy: TranscriptCaller | undefined;
@@ -72,6 +76,7 @@ export function factsOf({ main, status }: Pick<SessionView, 'main' | 'status'>):
   const { agent = {}, modes } = main.meta;
   return {
     model: agent.model ?? status?.model,
+    effort: agent.thinkingEffort ?? status?.thinking_level,
     permission: agent.permission ?? status?.permission ?? 'manual',
     permissionBy: agent.permissionBy,
     // A default applies until the agent has started.

@@ -1,12 +1,14 @@
 /** A call for drawing, read from its frame. */
-import type { Display, ToolOutput } from '../client/types.ts';
-import type { ToolFrame } from './timeline.ts';
+import type { Display, Interaction, ToolOutput } from '@service-code/client';
+import type { ToolFrame } from './rows.ts';
+
+/** `preparing`: the model still writes the call; `rejected`: a person refused it; `cancelled`: it was never started. */
+export type CallState = 'preparing' | 'running' | 'done' | 'failed' | 'rejected' | 'cancelled';
 
 export interface ToolCall {
   id: string;
   name: string;
-  /** `preparing`: the model still writes the call. */
-  state: 'preparing' | 'running' | 'done' | 'failed';
+  state: CallState;
   /** Parsed arguments; undefined while the model still writes them. */
   input: unknown;
   /** Length of the arguments so far, while `preparing`. */
@@ -20,12 +22,13 @@ export interface ToolCall {
   agents: readonly string[];
 }
 
-export function toolCallOf(frame: ToolFrame): ToolCall {
+/** `answer`: the state of the approval that was requested for the call. */
+export function toolCallOf(frame: ToolFrame, answer?: Interaction['state']): ToolCall {
   const { toolCallId: id, name, state, input, inputText = '', display, output, progress, agentRefs = [] } = frame;
   return {
     id,
     name,
-    state: state === 'running' ? (input === undefined ? 'preparing' : 'running') : state === 'done' ? 'done' : 'failed',
+    state: stateOf(state, input, answer),
     input,
     written: inputText.length,
     display: isDisplay(display) ? display : undefined,
@@ -34,6 +37,12 @@ export function toolCallOf(frame: ToolFrame): ToolCall {
     percent: progress?.percent,
     agents: agentRefs.map(({ agentId }) => agentId),
   };
+}
+
+function stateOf(state: ToolFrame['state'], input: unknown, answer: Interaction['state'] | undefined): CallState {
+  if (state === 'running') return input === undefined ? 'preparing' : 'running';
+  if (state === 'done') return 'done';
+  return answer === 'rejected' || answer === 'cancelled' ? answer : 'failed';
 }
 
 /** The server creates displays of all tools by one schema; `kind` distinguishes them from other values. */

@@ -1,16 +1,22 @@
 /** The row of a conversation that displays a message. */
-import type { Item, TranscriptState } from '../client/types.ts';
+import type { Item } from '@service-code/client';
 import type { TurnTarget } from './search-hits.ts';
-import type { Row } from './timeline.ts';
+import { frameIdsOf, type Row } from './rows.ts';
 
-/** `load`: older turns must be loaded first; `wait`: the turn's steps have not arrived; `lost`: it was removed. */
+/** `load`: the turn must be loaded first; `wait`: the turn's steps have not arrived; `lost`: it was removed. */
 export type FoundRow = { kind: 'row'; key: string } | { kind: 'load' } | { kind: 'wait' } | { kind: 'lost' };
+
+/** The turns that are loaded. */
+export interface LoadedTurns {
+  items: readonly Item[];
+  hasMoreOlder: boolean;
+}
 
 const isTurn = (item: Item) => item.kind === 'turn';
 
 /** Finds the step of the target, or the first row of its turn where that step is not displayed. */
 export function findRow(
-  { items, hasMoreOlder }: Pick<TranscriptState, 'items' | 'hasMoreOlder'>,
+  { items, hasMoreOlder }: LoadedTurns,
   rows: readonly Row[],
   { turn: ordinal, stepId }: Pick<TurnTarget, 'turn' | 'stepId'>,
 ): FoundRow {
@@ -23,7 +29,13 @@ export function findRow(
   // Only the turns of a subagent are followed until its conversation is opened.
   if (stepId !== undefined && turn.steps.length === 0) return { kind: 'wait' };
   const row =
-    rows.find(({ key }) => key === stepId) ??
+    (stepId === undefined ? undefined : rowOfStep(rows, stepId)) ??
     rows.find(({ key }) => key === turn.turnId || key.startsWith(`${turn.turnId}.`));
   return row ? { kind: 'row', key: row.key } : { kind: 'lost' };
+}
+
+/** The text of a step, else its first row. */
+function rowOfStep(rows: readonly Row[], stepId: string): Row | undefined {
+  const own = rows.filter((row) => frameIdsOf(row).some((id) => id.startsWith(`${stepId}.`)));
+  return own.find(({ kind }) => kind === 'text') ?? own[0];
 }

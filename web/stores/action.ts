@@ -1,6 +1,6 @@
 /** An action on a row or form of a view: one at a time, with its failure. */
 import { shallowRef } from 'vue';
-import { isUnauthorized, reasonOf } from '../client/errors.ts';
+import { isUnauthorized, reasonOf } from '@service-code/client';
 import { useWorkbench } from './workbench.ts';
 
 export function useAction() {

@@ -1,15 +1,21 @@
-/** Attachments of the next prompt: each file is uploaded as soon as it is selected. */
+/** Attachments of the next prompt: each file is uploaded as soon as it is selected and the server answers. */
 import { computed, shallowRef } from 'vue';
-import { reasonOf } from '../client/errors.ts';
-import type { Rest } from '../client/rest.ts';
-import type { ContentPart, Upload } from '../client/types.ts';
+import { ConnectionError, reasonOf, type ContentPart, type Rest, type Socket, type Upload } from '@service-code/client';
+import type { StoredFile } from './draft-storage.ts';
 
 export interface Attachment {
   key: number;
   name: string;
   /** Displayed instead of the name, for images that browsers and models support. */
   preview: string | undefined;
-  state: { kind: 'uploading' } | { kind: 'ready'; upload: Upload } | { kind: 'failed'; reason: string };
+  /** `waiting`: for the connection. */
+  state:
+    | { kind: 'waiting' }
+    | { kind: 'uploading' }
+    | { kind: 'ready'; upload: Upload }
+    | { kind: 'failed'; reason: string };
+  /** For the browser's storage. */
+  file: StoredFile;
 }
 
 /** Image types that models accept; all others are sent as files. */
@@ -17,8 +23,15 @@ const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 /** Expiry of uploads: a prompt that is still unsent a day later needs its files again. */
 const KEPT_S = 86_400;
 
-/** Creates an empty list. `close` discards unsent files. */
-export function createAttachments(rest: Pick<Rest, 'upload' | 'deleteUpload'>) {
+export type Attachments = ReturnType<typeof createAttachments>;
+
+export interface AttachmentDeps {
+  rest: Pick<Rest, 'upload' | 'deleteUpload'>;
+  socket: Pick<Socket, 'connection' | 'onConnection'>;
+}
+
+/** Creates an empty list. */
+export function createAttachments({ rest, socket }: AttachmentDeps) {
   const list = shallowRef<readonly Attachment[]>([]);
   let lastKey = 0;
 
@@ -26,18 +39,29 @@ export function createAttachments(rest: Pick<Rest, 'upload' | 'deleteUpload'>) {
     list.value = list.value.map((other) => (other.key === key ? { ...other, state } : other));
   }
 
-  async function add(file: File) {
-    const key = ++lastKey;
-    const name = file.name || 'file';
-    const preview = imageTypes.includes(file.type) ? URL.createObjectURL(file) : undefined;
-    list.value = [...list.value, { key, name, preview, state: { kind: 'uploading' } }];
+  async function send({ key, file }: Attachment) {
+    set(key, { kind: 'uploading' });
     try {
-      const upload = await rest.upload(file, name, KEPT_S);
+      const upload = await rest.upload(file.content, file.name, KEPT_S);
       if (list.value.some((other) => other.key === key)) set(key, { kind: 'ready', upload });
       else discard(upload);
     } catch (error) {
-      set(key, { kind: 'failed', reason: reasonOf(error) });
+      set(key, error instanceof ConnectionError ? { kind: 'waiting' } : { kind: 'failed', reason: reasonOf(error) });
     }
+  }
+
+  function sendWaiting() {
+    if (socket.connection.kind !== 'open') return;
+    for (const attachment of list.value) if (attachment.state.kind === 'waiting') void send(attachment);
+  }
+
+  function append(files: readonly StoredFile[]) {
+    const added = files.map((file): Attachment => {
+      const preview = imageTypes.includes(file.content.type) ? URL.createObjectURL(file.content) : undefined;
+      return { key: ++lastKey, name: file.name, preview, state: { kind: 'waiting' }, file };
+    });
+    list.value = [...list.value, ...added];
+    sendWaiting();
   }
 
   /** On failure the file expires on the server. */
@@ -50,24 +74,35 @@ export function createAttachments(rest: Pick<Rest, 'upload' | 'deleteUpload'>) {
     return taken;
   }
 
-  function remove(key?: number) {
-    for (const { state } of take((attachment) => key === undefined || attachment.key === key)) {
-      if (state.kind === 'ready') discard(state.upload);
-    }
-  }
+  socket.onConnection(sendWaiting);
 
   return {
     list,
     /** Whether all files are uploaded. */
     ready: computed(() => list.value.every(({ state }) => state.kind === 'ready')),
-    add: (files: Iterable<File>) => void Promise.all(Array.from(files, add)),
-    remove,
+    add: (files: Iterable<File>) =>
+      append(Array.from(files, (content) => ({ id: newId(), name: content.name || 'file', content }))),
+    /** Adds files of an earlier visit, which are uploaded again: the earlier uploads may have expired. */
+    restore: append,
+    /** Uploads a file again whose upload has failed. */
+    retry(key: number) {
+      const found = list.value.find((attachment) => attachment.key === key);
+      if (found?.state.kind === 'failed' || found?.state.kind === 'waiting') void send(found);
+    },
+    /** Removes one file, or all. */
+    remove(key?: number) {
+      for (const { state } of take((attachment) => key === undefined || attachment.key === key)) {
+        if (state.kind === 'ready') discard(state.upload);
+      }
+    },
     parts: (): ContentPart[] => list.value.flatMap(({ state }) => (state.kind === 'ready' ? partOf(state.upload) : [])),
     /** Clears the list after a prompt was sent with it. */
     sent: () => void take(() => true),
-    close: () => remove(),
   };
 }
+
+/** Unique among the tabs of a browser; `randomUUID` is missing on plain HTTP addresses other than loopback. */
+const newId = () => `${Date.now().toString(36)}-${crypto.getRandomValues(new Uint32Array(2)).join('-')}`;
 
 function partOf({ id: file_id, name, media_type, size }: Upload): ContentPart {
   if (imageTypes.includes(media_type)) return { type: 'image', source: { kind: 'file', file_id } };

@@ -1,6 +1,6 @@
 /** Archiving and restoring of many sessions, with the failures of single ones. */
 import { shallowRef } from 'vue';
-import type { Rest } from '../client/rest.ts';
+import type { Rest } from '@service-code/client';
 import type { SessionLists } from './session-lists.ts';
 
 /** Ids of one request. */

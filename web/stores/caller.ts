@@ -1,18 +1,17 @@
 /** The identity of this tab. */
 import { shallowRef } from 'vue';
-import type { TranscriptCaller } from '#schema/rest/caller.ts';
-import type { EventFrame } from '../client/types.ts';
+import type { EventFrame, TranscriptCaller } from '@service-code/client';
 import { changeElsewhereText, otherCallerText } from '../state/other-caller.ts';
-
-const KEY = 'service-code.client-id';
+import { scopedName } from './page-root.ts';
 
 /** Never displayed or shared: a program that has it could impersonate the page. */
 function secretId(): string {
-  const known = sessionStorage.getItem(KEY);
+  const key = scopedName('client-id');
+  const known = sessionStorage.getItem(key);
   if (known !== null) return known;
   // `randomUUID` is missing on plain HTTP addresses other than loopback.
   const id = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-  sessionStorage.setItem(KEY, id);
+  sessionStorage.setItem(key, id);
   return id;
 }
 

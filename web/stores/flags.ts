@@ -1,6 +1,6 @@
 /** The experimental flags of the server, as its settings and its environment resolve them. */
 import { effectScope, type ShallowRef } from 'vue';
-import type { Meta } from '../client/types.ts';
+import type { Meta } from '@service-code/client';
 import type { FollowedState } from './follow-state.ts';
 import { useGlobalState } from './global-state.ts';
 import { useWorkbench } from './workbench.ts';

@@ -3,7 +3,7 @@
  * changes by other clients and by agents.
  */
 import { onScopeDispose, shallowRef, watch, type ShallowRef } from 'vue';
-import type { EventFrame } from '../client/types.ts';
+import type { EventFrame } from '@service-code/client';
 
 /** Receives changes that no transcript conveys. */
 export interface StateListener {

@@ -1,6 +1,5 @@
 /** The events that a state of the server follows. */
-import { onGlobalResync } from '../client/global-resync.ts';
-import type { Socket } from '../client/socket.ts';
+import { onGlobalResync, type Socket } from '@service-code/client';
 import type { StateEvents } from './follow-state.ts';
 
 /** All events, and missed events of the global stream. */

@@ -1,8 +1,6 @@
 /** The state of the search palette: the query, its choices, and the hits, which are read while a person types. */
 import { computed, onScopeDispose, shallowReactive, shallowRef, watch, type ShallowRef } from 'vue';
-import { ApiError, reasonOf } from '../client/errors.ts';
-import type { Rest } from '../client/rest.ts';
-import type { SearchHit, SearchReply, Session } from '../client/types.ts';
+import { ApiError, reasonOf, type Rest, type SearchHit, type SearchReply, type Session } from '@service-code/client';
 import { matchingTitles, withoutTitlesOf } from '../state/search-hits.ts';
 import {
   isSearchable,
@@ -69,7 +67,10 @@ export function createSearch({ rest, sessions, origin, scope }: SearchDeps) {
     running = mine;
     try {
       const request = searchRequest(parsed.value, options, origin);
-      const reply = await rest.search({ ...request, ...(pageToken && { page_token: pageToken }) }, mine.signal);
+      const reply = await rest.search(
+        { ...request, ...(pageToken && { page_token: pageToken }) },
+        { signal: mine.signal },
+      );
       if (running !== mine) return;
       running = undefined;
       status.value = 'done';

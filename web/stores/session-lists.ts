@@ -3,10 +3,14 @@
  * events. Events are applied in batches, so that thousands of archived sessions cause a few changes of the list.
  */
 import { shallowRef } from 'vue';
-import type { Client } from '../client/client.ts';
-import { coalesced } from '../client/coalesced.ts';
-import { onGlobalResync } from '../client/global-resync.ts';
-import type { EventFrame, Session, Workspace } from '../client/types.ts';
+import {
+  coalesced,
+  onGlobalResync,
+  type Client,
+  type EventFrame,
+  type Session,
+  type Workspace,
+} from '@service-code/client';
 import { applyAllToList, withSingle } from '../state/session-list.ts';
 import { createSessionPages } from './session-pages.ts';
 

@@ -1,7 +1,6 @@
 /** Sessions that are read page by page, newest first. */
 import { shallowRef } from 'vue';
-import type { Rest } from '../client/rest.ts';
-import type { EventFrame, SessionQuery } from '../client/types.ts';
+import type { EventFrame, Rest, SessionQuery } from '@service-code/client';
 import {
   emptyList,
   lastOfPages,

@@ -1,19 +1,23 @@
 /** One open session: its transcripts and other data, as a view that changes at most once in each animation frame. */
 import type { VirtualItem } from '@tanstack/vue-virtual';
-import { computed, inject, reactive, ref, shallowRef, type InjectionKey, type Ref } from 'vue';
-import type { Client } from '../client/client.ts';
+import { computed, inject, reactive, shallowRef, type InjectionKey, type Ref } from 'vue';
 import {
   MAIN_AGENT,
+  type Client,
   type EventFrame,
   type Session,
   type SessionStatus,
   type TranscriptState,
-} from '../client/types.ts';
+} from '@service-code/client';
 import type { FeatureSet } from '../features/feature.ts';
 import { applyToSession } from '../state/session-list.ts';
 import { mainOf, type SessionView } from '../state/session-view.ts';
-import { createTimeline, type Row } from '../state/timeline.ts';
-import { createAttachments } from './attachments.ts';
+import type { Drafts } from './drafts.ts';
+import type { Row, ToolFrame } from '../state/rows.ts';
+import { createTimeline, unfolded, type Folding, type TimelineOptions } from '../state/timeline.ts';
+import { toolCallOf } from '../state/tool-call.ts';
+import { createTurnWindow } from './turn-window.ts';
+import { viewMode } from './view-mode.ts';
 import type { StateListener } from './follow-state.ts';
 
 /** Draw interval of a hidden page. */
@@ -22,6 +26,7 @@ const HIDDEN_DRAW_MS = 250;
 export interface SessionDeps {
   client: Client;
   features: FeatureSet;
+  drafts: Drafts;
   report(error: unknown): void;
 }
 
@@ -52,15 +57,25 @@ export interface OpenAgent {
   close(): void;
 }
 
+/** The effect of calls by the features' views; frames are replaced when they change. */
+function effectsOf({ toolViews }: FeatureSet): NonNullable<TimelineOptions['effectOf']> {
+  const known = new WeakMap<ToolFrame, ReturnType<typeof toolViews.ofCall>>();
+  return (frame) => {
+    const summary = known.get(frame) ?? toolViews.ofCall(toolCallOf(frame));
+    known.set(frame, summary);
+    return summary;
+  };
+}
+
 /** Follows the session until `close()`. */
-export function openSession({ client, features, report }: SessionDeps, id: string) {
+export function openSession({ client, features, drafts, report }: SessionDeps, id: string) {
   const { rest, socket } = client;
   const session = shallowRef<Session>();
   const status = shallowRef<SessionStatus>();
   const failure = shallowRef<Error>();
   const loaded = shallowRef(false);
   const version = shallowRef(0);
-  const draft = ref('');
+  const draft = drafts.of(id);
   let drawing = false;
   let closed = false;
   /** Events that arrived while the session was being read. */
@@ -123,17 +138,41 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
       report(error);
     },
     eventsMissed() {
+      void turns.refresh();
       for (const listener of listeners) listener.eventsMissed();
     },
   });
 
-  const mainRows = createTimeline(features.isDrawn);
+  const turns = createTurnWindow({
+    client,
+    sessionId: id,
+    state: () => mainOf(feed.agents),
+    joined: () => changed(MAIN_AGENT),
+    report,
+  });
+
+  const timeline = { isDrawn: features.isDrawn, effectOf: effectsOf(features) };
+  /** The turns that the user has folded or unfolded, by agent. */
+  const toggled = shallowRef<ReadonlyMap<string, ReadonlyMap<string, boolean>>>(new Map());
+  const foldingOf = (agentId: string): Folding => ({
+    mode: viewMode.value,
+    toggled: toggled.value.get(agentId) ?? unfolded.toggled,
+  });
+  const mainRows = createTimeline(timeline);
+  const windowRows = createTimeline(timeline);
   /** Computed lazily: a session that is not displayed costs nothing. */
   const view = computed<SessionView>(() => {
     void version.value;
     const { agents } = feed;
     const main = mainOf(agents);
-    return { id, session: session.value, status: status.value, agents, main, rows: mainRows(main) };
+    return {
+      id,
+      session: session.value,
+      status: status.value,
+      agents,
+      main,
+      rows: mainRows(main, foldingOf(MAIN_AGENT)),
+    };
   });
 
   return {
@@ -145,17 +184,22 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
     failure,
     loaded,
     /** The unsent prompt and its files. */
-    draft,
-    attachments: createAttachments(rest),
+    draft: draft.text,
+    attachments: draft.attachments,
     /** Number of prompts that were sent from here. */
     sent: shallowRef(0),
     /** Whether a card is open, where the user has toggled it, by the card's id. */
     folds: reactive(new Map<string, boolean>()),
     place: undefined as ScrollPosition | undefined,
-    /** Prepends a text to the unsent prompt. */
-    takeBack(text: string) {
-      draft.value = [text, draft.value].filter((part) => part.trim() !== '').join('\n\n');
+    /** Unfolds or folds a turn. */
+    setOpen(agentId: string, turnId: string, isOpen: boolean) {
+      const turns = new Map(toggled.value.get(agentId)).set(turnId, isOpen);
+      toggled.value = new Map(toggled.value).set(agentId, turns);
     },
+    /** Mutated in place. */
+    agentState: (agentId: string): TranscriptState | undefined => (void version.value, feed.agents.get(agentId)),
+    /** Prepends a text to the unsent prompt. */
+    takeBack: draft.takeBack,
     refreshStatus,
     /** Calls the listener until the returned function is called. */
     listen(listener: StateListener): () => void {
@@ -163,14 +207,26 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
       return () => void listeners.delete(listener);
     },
     loadOlder: (agentId: string) => feed.loadOlder(agentId),
+    /** The window of turns that a jump has opened. */
+    turns,
+    /** The rows of the main agent's conversation that are displayed: those of the window, else the newest. */
+    shownRows: computed<readonly Row[]>(() => {
+      const shown = turns.window.value;
+      if (!shown) return view.value.rows;
+      return windowRows({ items: [...shown.items], pending: view.value.main.pending }, foldingOf(MAIN_AGENT));
+    }),
+    /** The open tool of the conversation. */
+    tool: shallowRef<'outline' | 'find'>(),
+    /** The image that the viewer displays. */
+    image: shallowRef<{ url: string; name: string }>(),
     /** Rows of another agent, followed in detail until `close()`. */
     openAgent(agentId: string): OpenAgent {
-      const rowsOf = createTimeline(features.isDrawn);
+      const rowsOf = createTimeline(timeline);
       const state = () => feed.agents.get(agentId);
       const rows = computed(() => {
         void version.value;
         const loaded = state();
-        return loaded ? rowsOf(loaded) : [];
+        return loaded ? rowsOf(loaded, foldingOf(agentId)) : [];
       });
       const hasOlder = computed(() => (void version.value, state()?.hasMoreOlder === true));
       return { state, rows, hasOlder, close: feed.open(agentId) };
@@ -179,7 +235,7 @@ export function openSession({ client, features, report }: SessionDeps, id: strin
       closed = true;
       for (const stop of stops) stop();
       feed.close();
-      this.attachments.close();
+      turns.close();
     },
   };
 }

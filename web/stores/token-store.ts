@@ -10,6 +10,8 @@ export interface TokenStorage {
 
 const KEY = 'service-code.token';
 
+export type TokenStore = ReturnType<typeof createTokenStore>;
+
 /** `base` separates the servers of one origin. */
 export function createTokenStore(base: string, { tab, device }: { tab: TokenStorage; device: TokenStorage }) {
   const key = KEY + base;
@@ -28,6 +30,10 @@ export function createTokenStore(base: string, { tab, device }: { tab: TokenStor
       tab.setItem(key, token);
       if (stay) device.setItem(key, token);
       else device.removeItem(key);
+    },
+    /** Accepts a change by another tab. */
+    changed(event: { key: string | null; newValue: string | null }): void {
+      if (event.key === key) staysSignedIn.value = event.newValue !== null;
     },
   };
 }

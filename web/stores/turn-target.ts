@@ -1,17 +1,17 @@
 /** Scrolls a conversation to the turn that a search has found. */
 import { watch, type Ref } from 'vue';
-import type { TranscriptState } from '../client/types.ts';
 import type { TurnTarget } from '../state/search-hits.ts';
-import type { Row } from '../state/timeline.ts';
-import { findRow } from '../state/turn-rows.ts';
+import type { Row } from '../state/rows.ts';
+import { findRow, type LoadedTurns } from '../state/turn-rows.ts';
 
 export interface TurnSeeker {
   /** Undefined before anything is wanted, and after the user has moved elsewhere. */
   target: Readonly<Ref<TurnTarget | undefined>>;
   /** Undefined until the conversation is loaded. */
-  state(): TranscriptState | undefined;
+  state(): LoadedTurns | undefined;
   /** Another array after each change of the conversation. */
   rows: Readonly<Ref<readonly Row[]>>;
+  /** Reads turns before the loaded ones, or those around the target. */
   loadOlder(): Promise<void>;
   /**
    * Receives the row, again when it was removed meanwhile and loaded again: the server may replace the conversation by

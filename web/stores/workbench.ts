@@ -1,20 +1,36 @@
 /** Shared state of the whole page: the client, the connection, the session list, models. */
-import { computed, inject, shallowRef, type InjectionKey } from 'vue';
-import { createClient } from '../client/client.ts';
-import { ConnectionError, RelayError, isUnauthorized, reasonOf } from '../client/errors.ts';
-import type { Connection } from '../client/socket.ts';
-import type { AuthSummary, Config, Model } from '../client/types.ts';
-import type { FeatureSet } from '../features/feature.ts';
+import { computed, inject, shallowRef, watch, type InjectionKey } from 'vue';
+import {
+  ConnectionError,
+  RelayError,
+  createClient,
+  isUnauthorized,
+  reasonOf,
+  type AuthSummary,
+  type Config,
+  type Connection,
+  type Meta,
+  type Model,
+} from '@service-code/client';
+import type { Command, CommandContext, FeatureSet } from '../features/feature.ts';
 import { openSession, type OpenSession } from './session.ts';
+import { createLayout } from './layout.ts';
+import { createNavigation } from './navigation.ts';
+import { createPanes } from './panes.ts';
 import { createBatch, type BatchAction } from './batch.ts';
 import { createPins } from './pins.ts';
 import { createSessionLists } from './session-lists.ts';
 import { caller, changeElsewhere } from './caller.ts';
 import type { TurnTarget } from '../state/search-hits.ts';
-import type { SearchOptions } from '../state/search-query.ts';
-import { pageAddress, sessionHashAddress } from '../state/page-address.ts';
-import { createTokenStore } from './token-store.ts';
-import { takeToken } from './token.ts';
+import type { PaletteRequest } from '../state/palette-mode.ts';
+import { panelCommands } from './panel-commands.ts';
+import { sessionHashAddress } from '../state/page-address.ts';
+import { createDraftDatabase } from './draft-database.ts';
+import { createDrafts } from './drafts.ts';
+import { pageRoot, scopedName } from './page-root.ts';
+import { answerTokenRequests } from './token-share.ts';
+import type { TokenStore } from './token-store.ts';
+import { openTokenChannel, takeToken } from './token.ts';
 
 const RELAY_PING_MS = 30_000;
 /** Capacity of the LRU list of followed sessions, which are displayed again without loading. */
@@ -29,16 +45,9 @@ export function useWorkbench(): Workbench {
   return workbench;
 }
 
-const sessionInAddress = () => /^#\/s\/(.+)$/.exec(location.hash)?.[1];
-const viewInAddress = () => /^#\/([a-z-]+)$/.exec(location.hash)?.[1];
-
 /** Opens the connection of the page; never closed. */
-export function createWorkbench(features: FeatureSet) {
-  const declaredBase = document.querySelector<HTMLMetaElement>('meta[name="service-base"]')?.content;
-  const { base, viaRelay } = pageAddress(location.href, declaredBase);
-  const tokens = createTokenStore(base, { tab: sessionStorage, device: localStorage });
-  const given = takeToken();
-  if (given !== undefined) tokens.saveUntested(given);
+export function createWorkbench(features: FeatureSet, tokens: TokenStore) {
+  const { base, viaRelay } = pageRoot();
   let token = tokens.read();
   const sessionAddress = sessionHashAddress(location.href, base);
   if (sessionAddress !== undefined) history.replaceState(null, '', sessionAddress);
@@ -58,16 +67,24 @@ export function createWorkbench(features: FeatureSet) {
   const problem = shallowRef<string>();
   /** The last change of settings or a workspace by another client. */
   const elsewhere = shallowRef<string>();
+  const meta = shallowRef<Meta>();
   const models = shallowRef<Model[]>([]);
   const config = shallowRef<Config>();
   const auth = shallowRef<AuthSummary>();
-  const selected = shallowRef(sessionInAddress());
-  /** Id of the view that replaces the conversation. */
-  const viewId = shallowRef(viewInAddress());
+  const navigation = createNavigation(() => {
+    const given = takeToken();
+    if (given !== undefined) void useToken(given);
+    return given !== undefined;
+  });
+  const layout = createLayout(scopedName('layout'));
+  const panes = createPanes({ navigation, layout, panels: features.panels });
+  const { selected } = panes;
   /** The message to display in the selected session, until it is displayed. */
   const target = shallowRef<TurnTarget>();
-  /** The scope of the open search palette; undefined while it is closed. */
-  const palette = shallowRef<SearchOptions['scope']>();
+  /** Undefined while the palette is closed. */
+  const palette = shallowRef<PaletteRequest>();
+  /** The dialog of the shell that is open. */
+  const dialog = shallowRef<'new-session' | 'keys'>();
 
   /** Displays the error of a rejected call; a lost connection has a separate banner. */
   function report(error: unknown): void {
@@ -85,15 +102,20 @@ export function createWorkbench(features: FeatureSet) {
     ]);
   }
 
+  async function readMeta() {
+    meta.value = await rest.meta();
+  }
+
   const lists = createSessionLists(client, report);
   const batch = createBatch({ rest, lists, report });
-  // The path separates two servers of one origin.
-  const pins = createPins(localStorage, `service-code.pins${base}`);
-  window.addEventListener('storage', pins.changed);
+  const pins = createPins(localStorage, scopedName('pins'));
+  for (const { changed } of [pins, tokens]) window.addEventListener('storage', changed);
+  const drafts = createDrafts(client, createDraftDatabase(scopedName('drafts')));
+  answerTokenRequests(openTokenChannel(), () => (socket.connection.kind === 'open' ? { token } : undefined));
 
   async function refresh() {
     try {
-      await Promise.all([lists.read(), readModels()]);
+      await Promise.all([lists.read(), readModels(), readMeta()]);
       unauthorized.value = false;
       void lists.include(pins.ids.value);
     } catch (error) {
@@ -135,21 +157,22 @@ export function createWorkbench(features: FeatureSet) {
     if (frame.type === 'event.config.changed') readModels().catch(report);
   });
 
-  window.addEventListener('hashchange', () => {
-    const given = takeToken();
-    if (given) return void useToken(given);
-    selected.value = sessionInAddress();
-    viewId.value = viewInAddress();
-    if (target.value?.sessionId !== selected.value) target.value = undefined;
+  watch(selected, (id) => {
+    if (target.value?.sessionId !== id) target.value = undefined;
   });
   window.addEventListener('online', () => socket.probe());
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden) socket.probe();
   });
 
-  function select(id: string | undefined) {
-    location.hash = id === undefined ? '#/' : `#/s/${id}`;
+  /** Closes sessions that were not used recently; those in panes stay. */
+  function evict() {
+    const kept = open.filter((session, index) => index < KEPT_SESSIONS || panes.has(session.id));
+    for (const session of open) if (!kept.includes(session)) session.close();
+    open = kept;
   }
+  // A session that has just left its pane.
+  watch(panes.slots, evict, { flush: 'post' });
 
   /** Ordered by last use, the newest first. */
   let open: OpenSession[] = [];
@@ -165,31 +188,45 @@ export function createWorkbench(features: FeatureSet) {
     list: lists.list,
     workspaces: lists.workspaces,
     pins,
+    drafts,
+    /** Facts of the server that are constant while it runs. */
+    meta,
     models,
     config,
     auth,
     selected,
-    mainView: computed(() => features.mainViews.find(({ id }) => id === viewId.value)),
+    navigation,
+    layout,
+    panes,
+    mainView: computed(() => features.mainViews.find(({ id }) => id === navigation.view.value)),
     target,
     palette,
+    dialog,
+    /** The commands of all features, and those of their panels. */
+    commands: [...features.commands, ...panelCommands(features.panels)],
+    /** Runs a command in the focused pane. A rejection is reported as that of any other call. */
+    run(command: Command): void {
+      Promise.resolve(command.run(this.commandContext())).catch(report);
+    },
+    commandContext(): CommandContext {
+      const pane = panes.focusedPane.value;
+      return { workbench: this, pane, session: pane?.session };
+    },
     report,
     refresh,
-    select,
-    showView(id: string) {
-      location.hash = `#/${id}`;
-    },
+    select: panes.select,
+    showView: (id: string) => navigation.go(`#/${id}`),
     /** Selects a session and displays one of its messages. */
     openAt(id: string, wanted: TurnTarget | undefined) {
+      panes.select(id);
       target.value = wanted;
-      select(id);
     },
     /** Returns the followed session; a recently used one is reused without loading. */
     open(id: string): OpenSession {
       const known = open.find((session) => session.id === id && !session.failure.value);
-      const session = known ?? openSession({ client, features, report }, id);
-      const all = [session, ...open.filter((other) => other !== session)];
-      open = all.slice(0, KEPT_SESSIONS);
-      for (const gone of all.slice(KEPT_SESSIONS)) gone.close();
+      const session = known ?? openSession({ client, features, drafts, report }, id);
+      open = [session, ...open.filter((other) => other !== session)];
+      evict();
       return session;
     },
     /** The workspace of a session that the page has. */
@@ -198,7 +235,9 @@ export function createWorkbench(features: FeatureSet) {
     /** Archives or restores sessions; returns those that succeeded. */
     async change(action: BatchAction, ids: readonly string[]): Promise<ReadonlySet<string>> {
       const done = await batch.run(action, ids);
-      if (action === 'archive' && selected.value !== undefined && done.has(selected.value)) select(undefined);
+      if (action === 'archive') {
+        for (const { slot, sessionId } of panes.slots.value) if (done.has(sessionId)) panes.close(slot);
+      }
       return done;
     },
     batch,

@@ -170,13 +170,56 @@ function edit(input: DemoInput, path: string, before: string, after: string): De
 
 interface Stop {
   text: string;
-  call: DemoCall;
+  call: DemoCall | ((results: DemoInput['results']) => DemoCall);
+  /** Tools other than that of the call which have to be available. */
+  needs?: string;
 }
+
+const todos = (done: number) => ({
+  todos: ['Look around', 'Write and change a file', 'Plan, delegate and run commands'].map((title, index) => ({
+    title,
+    status: index < done ? 'done' : index === done ? 'in_progress' : 'pending',
+  })),
+});
+
+const PLAN = `# Plan of the tour
+
+1. A subagent lists the files.
+2. A command runs in the background.
+3. A last command removes the file of the tour.
+`;
+
+/** The path that the result of EnterPlanMode names. */
+const planPath = (results: DemoInput['results']): string =>
+  /Write the plan to (.+?)\.?\s*$/m.exec(results.findLast(({ name }) => name === 'EnterPlanMode')?.output ?? '')?.[1] ??
+  TOUR_FILE;
 
 const TOUR: Stop[] = [
   {
-    text: 'Welcome. I am a scripted demo, not a real model; what you see of the tools is real. First I look around, which needs no approval.',
+    text: 'Welcome. I am a scripted demo, not a real model; what you see of the tools is real. First I note down what I am going to do.',
+    call: { name: 'TodoList', args: todos(0) },
+  },
+  {
+    text: 'I look around, which needs no approval.',
     call: { name: 'Glob', args: { pattern: '*' } },
+  },
+  {
+    text: 'I have a question, so that you can try out how to answer one. Any answer is right.',
+    call: {
+      name: 'AskUserQuestion',
+      args: {
+        questions: [
+          {
+            question: 'How do you like the tour so far?',
+            header: 'Tour',
+            options: [
+              { label: 'It is fine', description: 'I continue in the same way.' },
+              { label: 'It is long', description: 'I continue in the same way, too: I am only a script.' },
+            ],
+          },
+        ],
+      },
+    },
   },
   {
     text: 'Next I write a small file. Depending on the permission mode you are asked first.',
@@ -191,6 +234,36 @@ const TOUR: Stop[] = [
     text: 'I search for what I wrote.',
     call: { name: 'Grep', args: { pattern: 'three', path: '.', output_mode: 'content' } },
   },
+  { text: 'The second part is done.', call: { name: 'TodoList', args: todos(2) } },
+  {
+    text: 'For larger work I would plan first. In plan mode I change nothing but the plan.',
+    call: { name: 'EnterPlanMode', args: {} },
+  },
+  {
+    text: 'I write the plan into its file.',
+    needs: 'EnterPlanMode',
+    call: (results) => ({ name: 'Write', args: { path: planPath(results), content: PLAN } }),
+  },
+  {
+    text: 'Here is the plan for your review. Approve it to see the rest of the tour.',
+    call: { name: 'ExitPlanMode', args: {} },
+  },
+  {
+    text: 'A subagent has a conversation of its own; it is the demo model, too.',
+    call: { name: 'Agent', args: { description: 'List the files', prompt: 'list files', subagent_type: 'explore' } },
+  },
+  {
+    text: 'This command runs in the background while I continue; you can watch and stop it.',
+    needs: 'TaskOutput',
+    call: {
+      name: 'Bash',
+      args: {
+        command: 'for i in $(seq 1 20); do echo "tick $i"; sleep 1; done',
+        description: 'Count to 20 in the background',
+        run_in_background: true,
+      },
+    },
+  },
   {
     text: 'Last, a command, whose output streams while it runs. It also removes the file again.',
     call: {
@@ -201,20 +274,28 @@ const TOUR: Stop[] = [
       },
     },
   },
+  { text: 'All of the list is done.', call: { name: 'TodoList', args: todos(3) } },
 ];
 
-function tour(input: DemoInput): DemoAnswer {
-  const stops = TOUR.filter(({ call }) => input.tools.has(call.name));
-  const last = input.results.at(-1);
-  const next = stops[input.results.length];
+const callOf = ({ call }: Stop, results: DemoInput['results']): DemoCall =>
+  typeof call === 'function' ? call(results) : call;
+
+function tour({ tools, results }: DemoInput): DemoAnswer {
+  const stops = TOUR.filter((stop) => {
+    const { needs } = stop;
+    return tools.has(callOf(stop, results).name) && (needs === undefined || tools.has(needs));
+  });
+  const last = results.at(-1);
+  const next = stops[results.length];
   const refused = last && failed(last.output) ? 'That call did not succeed, and I go on without it. ' : '';
   if (!next) {
     return { text: `${refused}That was the tour: reasoning, text, and every core tool. Now try it with a real model.` };
   }
+  const call = callOf(next, results);
   return {
-    think: `Stop ${input.results.length + 1} of the tour: the tool ${next.call.name}.`,
+    think: `Stop ${results.length + 1} of the tour: the tool ${call.name}.`,
     text: refused + next.text,
-    calls: [next.call],
+    calls: [call],
   };
 }
 

@@ -49,8 +49,6 @@ type Acked = Extract<Declared, { ack: z.ZodType }>;
 export type RequestType = Acked['type'];
 type FrameOf<T extends RequestType> = Extract<Acked, { type: T }>;
 export type RequestPayload<T extends RequestType> = z.output<FrameOf<T>['payload']>;
-/** Payload of a successful ack. */
-export type AckPayload<T extends RequestType> = z.infer<FrameOf<T>['ack']>;
 
 /** Echoed with the type in which the client sent it; `""` if the frame had none. */
 export const frameId = z.union([z.string(), z.number()]);

@@ -33,4 +33,3 @@ export const importedRegistrySchema = z.object({
   providers: z.array(providerItemSchema),
   models_imported: count,
 });
-export type ImportedRegistry = z.infer<typeof importedRegistrySchema>;

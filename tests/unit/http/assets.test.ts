@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAssetReader } from '#utils/http/assets.ts';
+import { createAssetReader, type PageRequest } from '#utils/http/assets.ts';
 import { temporaryDirectory } from '#support/server.ts';
 
 let folder: string;
@@ -21,6 +21,14 @@ beforeAll(async () => {
     'assets/a.js': 'x',
     'assets/index.html': 'other',
     'a\\b.txt': 'windows',
+    'service-worker.js': 'sw',
+    'assets/big.js': 'plain',
+    'assets/big.js.br': 'brotli',
+    'assets/big.js.gz': 'gzipped',
+    'assets/only.css': 'plain',
+    'assets/only.css.gz': 'gzipped',
+    'assets/photo.png': 'plain',
+    'assets/photo.png.br': 'brotli',
   };
   for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
   await symlink('loop.js', join(folder, 'loop.js'));
@@ -35,6 +43,8 @@ async function read(path: string, from = reader) {
   const { status, headers, body } = await from.read(path.split('/'), PAGE);
   return { status, headers, body: body instanceof Readable ? await text(body) : body?.toString() };
 }
+/** An entity tag that is not weak. */
+const STRONG = /^"[\w-]+"$/;
 const page = {
   status: 200,
   headers: {
@@ -55,8 +65,10 @@ describe('a file', () => {
     ['manifest.json', 'application/json; charset=utf-8', '{}'],
     ['unknown', 'application/octet-stream', 'bytes'],
   ])('has its type, and may change: %s', async (name, type, body) => {
-    const headers = { 'content-type': type, 'content-length': body.length };
-    expect(await read(name)).toEqual({ status: 200, headers, body });
+    const { headers, ...answer } = await read(name);
+    expect(answer).toEqual({ status: 200, body });
+    expect(headers).toMatchObject({ 'content-type': type, 'content-length': body.length });
+    expect(headers).not.toHaveProperty('cache-control');
   });
 
   it('of the build is cached forever, the page and other fixed names are not', async () => {
@@ -65,9 +77,76 @@ describe('a file', () => {
       'content-type': 'text/javascript; charset=utf-8',
       'cache-control': 'public, max-age=31536000, immutable',
       'content-length': 1,
+      etag: expect.stringMatching(STRONG),
+      vary: 'Accept-Encoding',
     });
     expect(await read('index.html')).toEqual(page);
     expect((await read('assets/index.html')).headers['cache-control']).toMatch(/immutable/);
+    expect((await read('service-worker.js')).headers['cache-control']).toBe('no-cache');
+  });
+});
+
+describe('a compressed file', () => {
+  const requested = async (path: string, headers: Omit<Partial<PageRequest>, 'base'> = {}) => {
+    const { status, headers: sent, body } = await reader.read(path.split('/'), { ...PAGE, ...headers });
+    return { status, sent, body: body instanceof Readable ? await text(body) : body?.toString() };
+  };
+
+  it.each([
+    ['gzip, deflate, br', 'br', 'brotli'],
+    ['gzip;q=1, br;q=0.1', 'br', 'brotli'],
+    ['gzip, br;q=0', 'gzip', 'gzipped'],
+    ['*', 'br', 'brotli'],
+    ['*;q=0, GZIP', 'gzip', 'gzipped'],
+    ['br;q=0, gzip;q=0.0, *', undefined, 'plain'],
+    ['deflate', undefined, 'plain'],
+    ['identity;q=0', undefined, 'plain'],
+    ['br;q=x', undefined, 'plain'],
+    ['', undefined, 'plain'],
+    [undefined, undefined, 'plain'],
+  ])('is sent to a client that accepts %j', async (acceptEncoding, encoding, body) => {
+    const answer = await requested('assets/big.js', { acceptEncoding });
+    expect(answer).toMatchObject({
+      status: 200,
+      body,
+      sent: {
+        'content-type': 'text/javascript; charset=utf-8',
+        'content-length': body.length,
+        'cache-control': 'public, max-age=31536000, immutable',
+        vary: 'Accept-Encoding',
+      },
+    });
+    expect(answer.sent['content-encoding']).toBe(encoding);
+  });
+
+  it('is the one that exists', async () => {
+    expect(await requested('assets/only.css', { acceptEncoding: 'br, gzip' })).toMatchObject({ body: 'gzipped' });
+    expect(await requested('assets/only.css', { acceptEncoding: 'br' })).toMatchObject({ body: 'plain' });
+  });
+
+  it('exists of text types only', async () => {
+    const { body, sent } = await requested('assets/photo.png', { acceptEncoding: 'br' });
+    expect([body, sent.vary, sent['content-encoding']]).toEqual(['plain', undefined, undefined]);
+  });
+
+  it('has a tag of its own, which answers a repeated request with the same headers', async () => {
+    const tags = new Set<unknown>();
+    for (const acceptEncoding of ['br', 'gzip', undefined]) {
+      const { sent } = await requested('assets/big.js', { acceptEncoding });
+      expect(sent.etag).toMatch(STRONG);
+      tags.add(sent.etag);
+      const { 'content-length': _length, ...headers } = sent;
+      const repeated = await requested('assets/big.js', { acceptEncoding, ifNoneMatch: String(sent.etag) });
+      expect(repeated).toEqual({ status: 304, sent: headers, body: undefined });
+    }
+    expect(tags.size).toBe(3);
+    const [brotli] = tags;
+    const other = { acceptEncoding: 'gzip', ifNoneMatch: String(brotli) };
+    expect(await requested('assets/big.js', other)).toMatchObject({ status: 200, body: 'gzipped' });
+  });
+
+  it.each(['assets/big.js.br', 'assets/big.js.gz', 'assets/photo.png.br'])('has no path: %s', async (path) => {
+    expect(await read(path)).toEqual(missing);
   });
 });
 

@@ -133,6 +133,37 @@ describe('demo model', () => {
     expect(names).toEqual(['Glob', 'Write', 'Read', 'Edit', 'Grep', 'Bash']);
   });
 
+  it('tours todo list, question, plan, subagent and background command where these tools are available', async () => {
+    const more = ['TodoList', 'AskUserQuestion', 'EnterPlanMode', 'ExitPlanMode', 'Agent', 'TaskOutput'];
+    const tools = [...TOOLS, ...more.map((name) => ({ name, description: name, parameters: { type: 'object' } }))];
+    const history = [user('tour')];
+    const calls: { name: string; args: unknown }[] = [];
+    for (let step = 0; step < 20; step++) {
+      const { response } = await answer(history, { tools });
+      const [call] = response.calls;
+      if (!call) break;
+      calls.push({ name: call.name, args: JSON.parse(call.arguments ?? '{}') });
+      const id = `c${step}`;
+      const output =
+        call.name === 'EnterPlanMode' ? 'Plan mode is on. Write the plan to /home/plans/a-plan.md.' : 'done';
+      history.push({ role: 'assistant', content: [], toolCalls: [{ ...call, id }] });
+      history.push({ ...answered(output), toolCallId: id });
+    }
+    const names = calls.map(({ name }) => name);
+    expect(names).toEqual(
+      ['TodoList', 'Glob', 'AskUserQuestion', 'Write', 'Read', 'Edit', 'Grep', 'TodoList', 'EnterPlanMode'].concat([
+        'Write',
+        'ExitPlanMode',
+        'Agent',
+        'Bash',
+        'Bash',
+        'TodoList',
+      ]),
+    );
+    expect(calls[9]?.args).toMatchObject({ path: '/home/plans/a-plan.md' });
+    expect(calls[12]?.args).toMatchObject({ run_in_background: true });
+  });
+
   it('answers the request for a summary, and does not treat a summary as a prompt', async () => {
     const asked = summaryRequest(undefined);
     const { response, text } = await answer([

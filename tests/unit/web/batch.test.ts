@@ -1,6 +1,6 @@
 /** Archiving and restoring of many sessions. */
 import { expect, it } from 'vitest';
-import type { SessionBatch } from '../../../web/client/types.ts';
+import type { SessionBatch } from '@service-code/client';
 import { createBatch } from '../../../web/stores/batch.ts';
 
 function open(answer: (ids: readonly string[]) => Promise<SessionBatch>) {

@@ -5,10 +5,17 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { itemId } from '#server/transcript/reducer/state.ts';
-import { createClient, type Client } from '../../../web/client/client.ts';
-import { ApiError, ConnectionError } from '../../../web/client/errors.ts';
-import { createPromptSender } from '../../../web/client/prompt-sender.ts';
-import type { ContentPart, Item, TranscriptOp, TranscriptPage } from '../../../web/client/types.ts';
+import {
+  ApiError,
+  ConnectionError,
+  createClient,
+  createPromptSender,
+  type Client,
+  type ContentPart,
+  type Item,
+  type TranscriptOp,
+  type TranscriptPage,
+} from '@service-code/client';
 import { SESSION } from './session-frames.ts';
 import { tool, turn } from './transcripts.ts';
 import { eventually } from '#support/patience.ts';
@@ -152,6 +159,18 @@ describe('REST', () => {
     stranger.close();
     await expect(client.rest.session('proxy')).rejects.toBeInstanceOf(ConnectionError);
   });
+});
+
+it('cancels the wait for the ack of a frame', async () => {
+  await eventually(() => expect(client.socket.connection.kind).toBe('open'));
+  const controller = new AbortController();
+  const options = { signal: controller.signal };
+  const ack = client.socket.request('abort', { session_id: SESSION, prompt_id: 'p' }, options);
+  await eventually(() => expect(received).toMatchObject([{ type: 'abort' }]));
+  controller.abort(new Error('closed'));
+  await expect(ack).rejects.toThrow('closed');
+  await expect(client.socket.request('unsubscribe', { session_ids: [] }, options)).rejects.toThrow('closed');
+  expect(received).toHaveLength(1);
 });
 
 describe('a sent prompt', () => {

@@ -1,7 +1,12 @@
 /** A socket without a server: the test answers its requests and sends its frames. */
-import type { Connection, Socket } from '../../../web/client/socket.ts';
-import { createSignal } from '../../../web/client/signal.ts';
-import type { EventFrame, FrameType, ServerFrames } from '../../../web/client/types.ts';
+import {
+  createSignal,
+  type Connection,
+  type EventFrame,
+  type FrameType,
+  type ServerFrames,
+  type Socket,
+} from '@service-code/client';
 
 export interface FakeSocket {
   socket: Socket;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { createRest } from '../../../web/client/rest.ts';
-import type { FileEntry } from '../../../web/client/types.ts';
+import { createRest, type FileEntry } from '@service-code/client';
 import { createFileTree } from '../../../web/features/workspace/file-tree.ts';
 import {
   ancestorsOf,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { Connection } from '../../../web/client/socket.ts';
+import type { Connection } from '@service-code/client';
 import { watchFiles } from '../../../web/features/workspace/watch.ts';
 import { createFakeSocket } from './fake-socket.ts';
 

@@ -3,7 +3,7 @@ import { effectScope, nextTick, shallowRef } from 'vue';
 import { describe, expect, it } from 'vitest';
 import { followState, type StateListener } from '../../../web/stores/follow-state.ts';
 import { eventually } from '#support/patience.ts';
-import type { EventFrame } from '../../../web/client/types.ts';
+import type { EventFrame } from '@service-code/client';
 import { frameMaker } from './session-frames.ts';
 
 const frame = frameMaker();

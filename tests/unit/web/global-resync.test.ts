@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { onGlobalResync } from '../../../web/client/global-resync.ts';
+import { onGlobalResync } from '@service-code/client';
 import { createFakeSocket } from './fake-socket.ts';
 import { eventually } from '#support/patience.ts';
 

@@ -1,7 +1,6 @@
 /** The goal on the page: its texts, the views of its calls, its requests. */
 import { describe, expect, it } from 'vitest';
-import type { Goal } from '../../../web/client/types.ts';
-import { createRest } from '../../../web/client/rest.ts';
+import { createRest, type Goal } from '@service-code/client';
 import { controlGoal, readGoal, setGoal } from '../../../web/features/goals/requests.ts';
 import { duration, goalViews, stateWord, usedOf } from '../../../web/features/goals/views.ts';
 import { createToolViews } from '../../../web/render/tool-view.ts';

@@ -1,6 +1,6 @@
 /** Pings of a connection without traffic, on a socket that the test controls. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createSocket, type Socket, type SocketLike } from '../../../web/client/socket.ts';
+import { createSocket, type Socket, type SocketLike } from '@service-code/client';
 
 type Listener = Parameters<SocketLike['addEventListener']>[1];
 

@@ -1,6 +1,6 @@
 /** The clients that the page treats as other ones. */
 import { expect, it } from 'vitest';
-import type { EventFrame } from '../../../web/client/types.ts';
+import type { EventFrame } from '@service-code/client';
 import { changeElsewhereText, otherCallerText } from '../../../web/state/other-caller.ts';
 
 const other = (by: Parameters<typeof otherCallerText>[0]) => otherCallerText(by, 'this-tab');

@@ -81,4 +81,17 @@ describe('the stored token', () => {
     expect(places.device.stored.size).toBe(0);
     expect(later.read()).toBe('two');
   });
+
+  it('is no longer stored for the device after another tab has removed it', () => {
+    const places = { tab: storage(), device: storage() };
+    const store = createTokenStore('/a/', places);
+    store.save('one', true);
+    const [key] = places.device.stored.keys();
+    places.device.stored.clear();
+    store.changed({ key: 'something else', newValue: null });
+    expect(store.staysSignedIn.value).toBe(true);
+    store.changed({ key: key ?? '', newValue: null });
+    store.save('one');
+    expect(places.device.stored.size).toBe(0);
+  });
 });

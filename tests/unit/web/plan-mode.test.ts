@@ -4,7 +4,7 @@ import { approved, rejected, rejectedAndLeft, revised } from '../../../web/featu
 import { planViews } from '../../../web/features/plan-mode/views.ts';
 import { createToolViews } from '../../../web/render/tool-view.ts';
 import { factsOf } from '../../../web/state/session-view.ts';
-import type { TranscriptOp } from '../../../web/client/types.ts';
+import type { TranscriptOp } from '@service-code/client';
 import { viewOf } from './transcripts.ts';
 
 it('is on or off by the transcript, or by default until the agent has started', () => {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CapabilityStatus } from '#schema/rest/capability.ts';
 import type { MarketplaceEntry, PluginSummary } from '#schema/rest/plugin.ts';
-import { ApiError, ConnectionError } from '../../../web/client/errors.ts';
-import type { EventFrame } from '../../../web/client/types.ts';
+import { ApiError, ConnectionError, type EventFrame } from '@service-code/client';
 import { endsInstall, installLabel, progressText, withProgress } from '../../../web/features/plugins/capabilities.ts';
 import {
   bringsOf,
@@ -149,7 +148,13 @@ describe('a capability', () => {
     seq: 0,
     session_id: '__global__',
     timestamp: '',
-    payload: { capability_id: id, install, agentId: 'main', sessionId: '__global__' },
+    payload: {
+      type: 'event.capability.changed',
+      capability_id: id,
+      install,
+      agentId: 'main',
+      sessionId: '__global__',
+    },
     volatile: true,
   });
   const pluginChanged: EventFrame = {
@@ -157,7 +162,7 @@ describe('a capability', () => {
     seq: 1,
     session_id: '__global__',
     timestamp: '',
-    payload: { agentId: 'main', sessionId: '__global__' },
+    payload: { type: 'event.plugin.changed', agentId: 'main', sessionId: '__global__' },
   };
 
   it('has the progress of the last event', () => {

@@ -2,8 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CatalogEntry } from '#schema/rest/catalog.ts';
 import type { ProviderItem } from '#schema/rest/provider.ts';
-import { createRest } from '../../../web/client/rest.ts';
-import type { Model } from '../../../web/client/types.ts';
+import { createRest, type Model } from '@service-code/client';
 import { createSearch, MOST_DRAWN, providerIdOf, rejectionOf } from '../../../web/features/providers/directory.ts';
 import { counted, reportLines, retiringModels, shownProviders } from '../../../web/features/providers/models.ts';
 import {

@@ -1,11 +1,12 @@
 /** Questions on the page: open ones, sent answers, the view of a finished call. */
 import { describe, expect, it } from 'vitest';
-import { ApiError, ConnectionError } from '../../../web/client/errors.ts';
-import { createRest } from '../../../web/client/rest.ts';
+import { ApiError, ConnectionError, createRest } from '@service-code/client';
 import {
   answerOf,
   answersOf,
+  itemForKeys,
   noChoice,
+  withNumber,
   withOption,
   withOther,
   type Item,
@@ -97,6 +98,28 @@ describe('answers', () => {
       option_ids: [],
       other_text: 'D',
     });
+  });
+
+  it('are selected by number, the one after the last option being the free text', () => {
+    expect(answerOf(one, withNumber(one, noChoice, 2))).toEqual({ kind: 'single', option_id: 'opt_0_1' });
+    expect(withNumber(one, noChoice, one.options.length + 1)).toMatchObject({ options: [], other: true });
+    expect(withNumber(one, noChoice, 9)).toBe(noChoice);
+    const chosen = { q_0: withNumber(one, noChoice, 1) };
+    expect([itemForKeys([one, many], {}), itemForKeys([one, many], chosen), itemForKeys([one], chosen)]).toEqual([
+      one,
+      many,
+      one,
+    ]);
+  });
+
+  it('have a note as a text in addition to the option, because the model receives no other one', () => {
+    const noted = { ...withOption(one, noChoice, 'opt_0_1'), note: ' but slowly ' };
+    expect(answerOf(one, noted)).toEqual({
+      kind: 'multi_with_other',
+      option_ids: ['opt_0_1'],
+      other_text: 'but slowly',
+    });
+    expect(answerOf(one, { ...noChoice, note: 'alone' })).toEqual({ kind: 'skipped' });
   });
 
   it('are skipped without a selection, or with a blank text', () => {

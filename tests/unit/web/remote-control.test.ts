@@ -2,7 +2,7 @@
 import { encode } from 'uqr';
 import { describe, expect, it } from 'vitest';
 import type { RemoteConflict, RemoteDevice } from '#schema/rest/remote-control.ts';
-import { ApiError, ConnectionError } from '../../../web/client/errors.ts';
+import { ApiError, ConnectionError } from '@service-code/client';
 import {
   addressWithToken,
   deviceFacts,

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { lineDiff } from '../../../web/render/line-diff.ts';
-import { stableLength } from '../../../web/render/stable-length.ts';
 import { timeAgo } from '../../../web/render/time.ts';
 import { displayViews } from '../../../web/features/displays/views.ts';
 import { fileViews } from '../../../web/features/files/views.ts';
@@ -9,19 +8,6 @@ import { createToolViews, languageOf, shortPath } from '../../../web/render/tool
 
 const call = { label: undefined, display: undefined, output: undefined };
 const { ofCall, ofDisplay } = createToolViews([shellViews, fileViews, displayViews]);
-
-describe('growing Markdown', () => {
-  it.each([
-    ['one line', ''],
-    ['first\n\nsecond', 'first\n\n'],
-    ['first\n\n- item\n\n- item', ''],
-    ['a\n\n```ts\nx\n\ny', 'a\n\n'],
-    ['a\n\n```ts\nx\n\ny\n```\n\nafter', 'a\n\n```ts\nx\n\ny\n```\n\n'],
-    ['~~~~\n\nx\n\n~~~\n\ny', ''],
-  ])('%j is stable up to %j', (text, stable) => {
-    expect(text.slice(0, stableLength(text))).toBe(stable);
-  });
-});
 
 describe('tool summaries', () => {
   it('are derived from the arguments of core tools', () => {
@@ -59,6 +45,7 @@ describe('tool summaries', () => {
     expect(ofDisplay('Grep', { kind: 'file_io', operation: 'grep', path: '/w', detail: 'x' })).toEqual({
       verb: 'Search',
       subject: 'x in /w',
+      effect: 'reads',
     });
   });
 

@@ -1,10 +1,9 @@
-/** The REST client: cancelled calls, and the calls for many sessions. */
+/** The REST client: addresses, replies of each form, cancelled calls, and the calls for many sessions. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { ConnectionError, isUnauthorized } from '../../../web/client/errors.ts';
-import { createRest, type Rest } from '../../../web/client/rest.ts';
+import { ApiError, ConnectionError, createRest, isUnauthorized, type Rest } from '@service-code/client';
 import { eventually } from '#support/patience.ts';
 
 let http: Server;
@@ -17,11 +16,14 @@ let isClosed: boolean;
 let answer: (path: string) => unknown;
 /** An error of the relay, sent instead of a reply. */
 let relayError: string | undefined;
+/** A reply with headers, sent instead of an envelope. */
+let raw: { headers: Record<string, string>; body: string } | undefined;
 
 beforeEach(async () => {
   asked = [];
   isClosed = false;
   relayError = undefined;
+  raw = undefined;
   http = createServer((request, response) => {
     void text(request).then((body) => {
       asked.push(`${request.method} ${request.url} ${body}`.trim());
@@ -29,6 +31,7 @@ beforeEach(async () => {
         response.writeHead(401, { 'x-service-relay-error': relayError });
         return void response.end(JSON.stringify({ code: 40101, msg: 'no', data: null, request_id: 'r' }));
       }
+      if (raw) return void response.writeHead(200, raw.headers).end(raw.body);
       const data = answer(request.url ?? '');
       response.on('close', () => (isClosed ||= !response.writableFinished));
       if (data !== undefined) response.end(JSON.stringify({ code: 0, msg: 'success', data, request_id: 'r' }));
@@ -46,7 +49,7 @@ afterEach(async () => {
 it('cancels a search: the connection is closed, and the reason is no lost connection', async () => {
   answer = () => undefined;
   const controller = new AbortController();
-  const search = rest.search({ query: 'fish', mode: 'literal' }, controller.signal);
+  const search = rest.search({ query: 'fish', mode: 'literal' }, { signal: controller.signal });
   await eventually(() => expect(asked).toEqual(['POST /api/v1/search {"query":"fish","mode":"literal"}']));
   const reason = new Error('a newer query');
   controller.abort(reason);
@@ -59,7 +62,56 @@ it('reports a lost connection as such, although the call could have been cancell
     http.closeAllConnections();
     return undefined;
   };
-  await expect(rest.search({ query: 'fish' }, new AbortController().signal)).rejects.toThrow(ConnectionError);
+  await expect(rest.search({ query: 'fish' }, { signal: new AbortController().signal })).rejects.toThrow(
+    ConnectionError,
+  );
+});
+
+it('cancels a named call too', async () => {
+  answer = () => undefined;
+  const controller = new AbortController();
+  const read = rest.session('s', { signal: controller.signal });
+  await eventually(() => expect(asked).toEqual(['GET /api/v1/sessions/s']));
+  controller.abort(new Error('closed'));
+  await expect(read).rejects.toThrow('closed');
+});
+
+it('fills the path and the query of an operation', async () => {
+  answer = () => ({ items: [], has_more: false });
+  const path = { session_id: 'a/b', path: 'src/ä?.ts' };
+  await rest.request('GET /api/v1/sessions/{session_id}/fs/{path}:download', { path }).catch(() => undefined);
+  const query = { 'workspace.id': ['one', 'two'], page: undefined };
+  await rest.request('GET /api/v2/sessions', { query });
+  expect(asked).toEqual([
+    'GET /api/v1/sessions/a%2Fb/fs/src%2F%C3%A4%3F.ts:download',
+    'GET /api/v2/sessions?workspace.id=one&workspace.id=two',
+  ]);
+});
+
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
+
+it('rejects with all that an error reply contains', async () => {
+  const body = { code: 40911, msg: 'no', data: { undoable: 1 }, request_id: 'r1', details: { reason: 'turns' } };
+  raw = { headers: JSON_TYPE, body: JSON.stringify(body) };
+  const error: unknown = await rest.undo('s', 2).catch((thrown: unknown) => thrown);
+  const { request_id: requestId, ...members } = body;
+  expect(error).toBeInstanceOf(ApiError);
+  expect(error).toMatchObject({ ...members, requestId, status: 200 });
+});
+
+it('distinguishes a file, even one that has the form of a failure, from a failure', async () => {
+  const body = JSON.stringify({ code: 40404, msg: 'gone', data: null, request_id: 'r' });
+  const read = () => rest.request('GET /api/v1/files/{file_id}', { path: { file_id: 'f' } });
+  raw = { headers: { ...JSON_TYPE, 'accept-ranges': 'bytes' }, body };
+  expect(await (await read()).text()).toBe(body);
+  raw = { headers: JSON_TYPE, body };
+  await expect(read()).rejects.toMatchObject({ code: 40404 });
+});
+
+it('returns the documents of the API, which have no envelope', async () => {
+  raw = { headers: JSON_TYPE, body: '{"openapi":"3.1.0"}' };
+  expect(await rest.request('GET /openapi.json')).toEqual({ openapi: '3.1.0' });
+  await expect(rest.meta()).rejects.toThrow(ConnectionError);
 });
 
 it('reads the ids of all sessions page by page', async () => {
@@ -85,5 +137,5 @@ it.each(['login_required', 'other'])('a refusal by the relay (%s) is no refused 
   expect(error).toBeInstanceOf(ConnectionError);
   expect(isUnauthorized(error)).toBe(false);
   expect(error).toMatchObject({ code, message: expect.stringMatching(/relay/) });
-  await expect(rest.bytes('files/f')).rejects.toMatchObject({ code });
+  await expect(rest.request('GET /api/v1/files/{file_id}', { path: { file_id: 'f' } })).rejects.toMatchObject({ code });
 });

@@ -1,6 +1,6 @@
 /** Titles in the search palette, and the position of a hit. */
 import { expect, it } from 'vitest';
-import type { SearchHit } from '../../../web/client/types.ts';
+import type { SearchHit } from '@service-code/client';
 import { hitKey, matchingTitles, targetOf, withoutTitlesOf } from '../../../web/state/search-hits.ts';
 import { parseQuery, searchScopes } from '../../../web/state/search-query.ts';
 import { session } from './session-frames.ts';

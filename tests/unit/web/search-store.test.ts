@@ -1,8 +1,14 @@
 /** The search palette's state: requests while a person types, and whose reply is used. */
 import { effectScope, shallowRef } from 'vue';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { ApiError } from '../../../web/client/errors.ts';
-import type { SearchHit, SearchQuery, SearchReply, Session } from '../../../web/client/types.ts';
+import {
+  ApiError,
+  type Rest,
+  type SearchHit,
+  type SearchQuery,
+  type SearchReply,
+  type Session,
+} from '@service-code/client';
 import { createSearch, type Search } from '../../../web/stores/search.ts';
 import { eventually } from '#support/patience.ts';
 import { session } from './session-frames.ts';
@@ -26,8 +32,8 @@ afterEach(() => scope.stop());
 
 /** Requests are answered by the test, and ignore their signal. */
 function open(of: Parameters<typeof createSearch>[0]['scope'] = 'all'): Search {
-  const search = (body: SearchQuery, signal?: AbortSignal) =>
-    new Promise<SearchReply>((resolve, reject) => void requests.push({ body, signal, resolve, reject }));
+  const search: Rest['search'] = (body, { signal } = {}) =>
+    new Promise((resolve, reject) => void requests.push({ body, signal, resolve, reject }));
   const made = scope.run(() =>
     createSearch({
       rest: { search },

@@ -1,5 +1,5 @@
 /** Sessions and events in the form that the server sends, for tests of the page's state. */
-import type { EventFrame, Session } from '../../../web/client/types.ts';
+import type { EventFrame, Session } from '@service-code/client';
 
 export const SESSION = 'session_1';
 const TIME = '2026-01-02T03:04:05.678Z';
@@ -30,7 +30,7 @@ export const session = (over: Partial<Session> = {}): Session => ({
 });
 
 type Distribute<F> = F extends EventFrame
-  ? { type: F['type']; payload: Omit<F['payload'], 'agentId' | 'sessionId'>; agent?: string }
+  ? { type: F['type']; payload: Omit<F['payload'], 'type' | 'time' | 'agentId' | 'sessionId'>; agent?: string }
   : never;
 /** An event without the members that every frame repeats. */
 export type Draft = Distribute<EventFrame>;

@@ -1,8 +1,7 @@
 /** The lists of the page: pages, batches of events, archived sessions. */
 import { beforeEach, expect, it } from 'vitest';
 import { watch } from 'vue';
-import { createRest } from '../../../web/client/rest.ts';
-import type { EventFrame, Session } from '../../../web/client/types.ts';
+import { createRest, type EventFrame, type Session } from '@service-code/client';
 import { createSessionLists, type SessionLists } from '../../../web/stores/session-lists.ts';
 import { eventually } from '#support/patience.ts';
 import { createFakeSocket } from './fake-socket.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Message } from '#schema/rest/message.ts';
 import type { SkillDescriptor } from '#schema/rest/skill.ts';
-import { createRest } from '../../../web/client/rest.ts';
+import { createRest } from '@service-code/client';
 import { activateTyped } from '../../../web/features/skills/completion.ts';
 import { textOfActivation, textOfCall } from '../../../web/features/skills/loaded-text.ts';
 import { findInMessages } from '../../../web/features/skills/requests.ts';
@@ -11,6 +11,7 @@ import {
   argumentHint,
   matchingSkills,
   offeredSkills,
+  severalSkillsOf,
   slashAt,
 } from '../../../web/features/skills/skills.ts';
 import { activationIn, isActivationDrawn, skillViews } from '../../../web/features/skills/views.ts';
@@ -30,6 +31,8 @@ it.each([
   ['/greet bob', 3, { start: 0, end: 6, query: 'gr' }],
   ['/tools:db/migrate', 17, { start: 0, end: 17, query: 'tools:db/migrate' }],
   ['/greet bob', 7, undefined],
+  ['/greet /wr now', 10, { start: 7, end: 10, query: 'wr' }],
+  ['/greet bob /wr', 14, undefined],
   ['/greet', 0, undefined],
   ['/fix it', 1, undefined],
   ['see /greet', 10, undefined],
@@ -91,7 +94,7 @@ describe('the list', () => {
 });
 
 describe('a typed line', () => {
-  const all = [skill('Greet'), skill('greet all'), skill('tools:db/migrate')];
+  const all = [skill('Greet'), skill('greet all'), skill('tools:db/migrate', { type: 'command' })];
 
   it.each([
     ['/greet', { name: 'Greet' }],
@@ -134,6 +137,36 @@ describe('a typed line', () => {
         ],
       ],
     });
+  });
+
+  it('is a prompt with several skills, which has no id, if more names follow', async () => {
+    expect(severalSkillsOf('/greet /greet all hello', all)).toEqual({ names: ['Greet', 'greet all'], prompt: 'hello' });
+    expect(severalSkillsOf('/greet /tools:db/migrate v2', all)).toBeUndefined();
+    const { isSent, requests } = await sent('/greet /GREET all\nhello');
+    expect(isSent).toBe(true);
+    expect(requests[1]).toEqual([
+      'POST',
+      'sessions/s%2F1/prompts',
+      JSON.stringify({
+        skills: [{ name: 'Greet' }, { name: 'greet all' }],
+        content: [image, { type: 'text', text: 'hello' }],
+      }),
+    ]);
+  });
+
+  it('is not known to have arrived after a lost reply', async () => {
+    const rest = createRest({
+      baseUrl: 'http://server/',
+      token: () => 't',
+      fetch: (_url, { method } = {}) =>
+        method === 'POST'
+          ? Promise.reject(new Error('reset'))
+          : Promise.resolve(Response.json({ code: 0, msg: 'ok', data: { skills: all } })),
+    });
+    for (const text of ['/greet bob', '/greet /greet all hello'])
+      await expect(activateTyped({ rest, sessionId: 's', text, attachments: [] })).rejects.toThrow(
+        'Check the conversation before you send again',
+      );
   });
 
   it('is left to others with an unknown name or that of a reference, and any other text without a request', async () => {

@@ -1,6 +1,6 @@
 /** Subagents on the page: the displayed ones, and the views of the calls that start them. */
 import { describe, expect, it } from 'vitest';
-import type { TranscriptOp, TranscriptTask } from '../../../web/client/types.ts';
+import type { TranscriptOp, TranscriptTask } from '@service-code/client';
 import { shownSubagents } from '../../../web/features/subagents/agents.ts';
 import { subagentViews } from '../../../web/features/subagents/views.ts';
 import { createToolViews } from '../../../web/render/tool-view.ts';

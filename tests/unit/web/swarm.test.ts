@@ -1,6 +1,6 @@
 /** Swarms on the page: the view of the call, the states of its members, whether the mode is on. */
 import { expect, it } from 'vitest';
-import type { TranscriptOp, TranscriptTask } from '../../../web/client/types.ts';
+import type { TranscriptOp, TranscriptTask } from '@service-code/client';
 import { shownSubagents } from '../../../web/features/subagents/agents.ts';
 import { countsOf, membersOf } from '../../../web/features/swarm/members.ts';
 import { swarmViews } from '../../../web/features/swarm/views.ts';

@@ -1,6 +1,6 @@
 /** Tasks on the page: when they are re-read, which can be moved, their display. */
 import { describe, expect, it } from 'vitest';
-import type { SessionTask, TranscriptTask } from '../../../web/client/types.ts';
+import type { SessionTask, TranscriptTask } from '@service-code/client';
 import { duration, isWaitedFor, shownTasks, taskChanges, waitingCalls } from '../../../web/features/tasks/tasks.ts';
 import { step, tool, turn, viewOf } from './transcripts.ts';
 

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { ApiError } from '../../../web/client/errors.ts';
-import type { TerminalFrame } from '../../../web/client/types.ts';
+import { ApiError, type TerminalFrame } from '@service-code/client';
 import { followTerminal } from '../../../web/features/terminals/link.ts';
 import { createFakeSocket } from './fake-socket.ts';
 

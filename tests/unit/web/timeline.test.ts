@@ -1,15 +1,21 @@
 /** Rows that the page creates from a transcript. */
 import { describe, expect, it } from 'vitest';
 import { retryText, queueOf, runningTurn } from '../../../web/state/session-view.ts';
+import { textOf, type Message } from '../../../web/messages/messages.ts';
 import { createTimeline, isCompacting, undoCount, type Row } from '../../../web/state/timeline.ts';
 import { frame, marker, step, text, tool, transcript, turn } from './transcripts.ts';
 
 const rowsOf = (...ops: Parameters<typeof transcript>[0]) => createTimeline()(transcript(ops));
 const keys = (rows: readonly Row[]) => rows.map(({ key }) => key);
+/** Rows with the texts that are drawn. */
+const drawn = (rows: readonly Row[]) =>
+  rows.map((row) => (row.kind === 'notice' && typeof row.text !== 'string' ? { ...row, text: textOf(row.text) } : row));
+const sentBy = (rows: readonly Row[]) =>
+  rows.map((row) => row.kind === 'prompt' && row.sender?.map((part: Message) => textOf(part)).join(', '));
 const done = { state: 'completed' as const };
 
 describe('a turn', () => {
-  it('is its prompt, then a row for each step with visible frames', () => {
+  it('is its prompt, a line about the work, then a row for each visible part', () => {
     const rows = rowsOf(
       turn(0, { attachmentIds: ['t0.att1'] }),
       step(0, 1, done),
@@ -21,7 +27,10 @@ describe('a turn', () => {
     );
     expect(rows).toMatchObject([
       { kind: 'prompt', key: 't0', text: 'Prompt 0', attachmentIds: ['t0.att1'], own: true },
-      { kind: 'step', key: 't0.1', running: false, frames: [{ text: 'Hm' }, { text: 'Looking.' }, { name: 'Bash' }] },
+      { kind: 'work', key: 't0.work', steps: 2 },
+      { kind: 'group', key: 't0.1.f1', running: false, frames: [{ text: 'Hm' }] },
+      { kind: 'text', key: 't0.1.f2', text: 'Looking.' },
+      { kind: 'call', key: 't0.1.c', frame: { name: 'Bash' } },
     ]);
   });
 
@@ -33,10 +42,10 @@ describe('a turn', () => {
       frame('t0.1', { kind: 'text', frameId: 't0.1.f2', role: 'user', text: 'Build ended\nall of it', taskId: 'b' }),
       text('t0.1', 3, 'Yes.'),
     );
-    expect(rows.slice(1)).toMatchObject([
+    expect(rows.slice(2)).toMatchObject([
       { kind: 'prompt', key: 't0.1.f1', text: 'Also the docs', own: true },
       { kind: 'notice', tone: 'info', text: 'Build ended' },
-      { kind: 'step', frames: [{ text: 'Yes.' }] },
+      { kind: 'text', text: 'Yes.' },
     ]);
   });
 
@@ -52,9 +61,10 @@ describe('a turn', () => {
     };
     const sent = (job: object) =>
       rowsOf(turn(0, { origin: { kind: 'cron', taskId: 'j', payload: { ...payload, ...job } } }));
-    expect(sent({ cron: '5 * * * *' })).toMatchObject([{ own: false, sender: 'Scheduled job, 5 * * * *' }]);
-    expect(sent({ cron: '5 * * * *', coalescedCount: 3, stale: true })).toMatchObject([
-      { sender: 'Scheduled job, 5 * * * *, for 3 times, for the last time' },
+    expect(sent({ cron: '5 * * * *' })).toMatchObject([{ own: false }]);
+    expect(sentBy(sent({ cron: '5 * * * *' }))).toEqual(['Scheduled job, 5 * * * *']);
+    expect(sentBy(sent({ cron: '5 * * * *', coalescedCount: 3, stale: true }))).toEqual([
+      'Scheduled job, 5 * * * *, for 3 times, for the last time',
     ]);
   });
 
@@ -68,13 +78,14 @@ describe('a turn', () => {
       errorMessage: '500 oops',
     };
     const waiting = transcript([turn(0), step(0, 1, { retry })]);
-    expect(retryText(waiting)).toBe('500 oops\nTrying again in 1 s (attempt 2 of 10).');
+    const reason = retryText(waiting);
+    expect(reason && textOf(reason)).toBe('500 oops\nTrying again in 1 s (attempt 2 of 10).');
     transcript(
       [step(0, 1, { state: 'failed' }), tool('t0.1', 'c', { state: 'error' }), step(0, 2), text('t0.2', 1, 'kept')],
       waiting,
     );
     expect(retryText(waiting)).toBeUndefined();
-    expect(keys(createTimeline()(waiting))).toEqual(['t0', 't0.2']);
+    expect(keys(createTimeline()(waiting))).toEqual(['t0', 't0.work', 't0.2.f1']);
   });
 
   it('has its error a single time, and the reason of an interruption', () => {
@@ -84,7 +95,7 @@ describe('a turn', () => {
       { kind: 'notice', tone: 'error', text: '400 bad thing' },
     ]);
     const cut = (reason: string) =>
-      rowsOf(turn(0, { state: 'cancelled' }), marker(1, 'interruption', { reason })).at(-1);
+      drawn(rowsOf(turn(0, { state: 'cancelled' }), marker(1, 'interruption', { reason }))).at(-1);
     expect(cut('user_cancelled')).toMatchObject({ text: 'Stopped.' });
     expect(cut('server_stopped')).toMatchObject({ text: 'Interrupted: the server stopped during this turn.' });
   });
@@ -106,7 +117,7 @@ describe('markers', () => {
       marker(9, 'notice', {}),
       { op: 'taskref.upsert', item: { kind: 'taskref', refId: 'ref-b', taskId: 'b' } },
     );
-    expect(rows.slice(1)).toMatchObject([
+    expect(drawn(rows).slice(1)).toMatchObject([
       { tone: 'warning', text: 'low disk' },
       { tone: 'warning', text: 'A hook refused this prompt: not today' },
       { tone: 'info', text: 'A prompt was taken back.' },
@@ -121,7 +132,7 @@ describe('markers', () => {
       marker(2, 'skill', {}),
       marker(3, 'undo', { turns: 1 }),
     ]);
-    const rows = createTimeline(({ markerId }) => markerId !== 'm2')(state);
+    const rows = createTimeline({ isDrawn: ({ markerId }) => markerId !== 'm2' })(state);
     expect(rows).toMatchObject([
       { kind: 'marker', key: 'm1', marker: { payload: { id: 'a' } } },
       { kind: 'notice', key: 'm3' },
@@ -149,15 +160,16 @@ describe('existing rows', () => {
     const append = { type: 'frame' as const, turnId: 't1', stepId: 't1.1', frameId: 't1.1.f1' };
     transcript([{ op: 'append', target: append, offset: 2, text: 'o' }, tool('t1.1', 'c')], state);
     const after = rowsAgain(state);
-    expect(after.map((row, at) => row === before[at])).toEqual([true, true, true, false]);
-    expect(after.at(-1)).toMatchObject({ frames: [{ text: 'Two' }, { toolCallId: 'c' }] });
-    transcript([step(1, 1, done)], state);
-    expect(rowsAgain(state).at(-1)).toMatchObject({ running: false });
+    expect(after.map((row, at) => row === before[at])).toEqual([true, true, true, true, false, false, false]);
+    expect(after.slice(-2)).toMatchObject([{ text: 'Two', running: false }, { frame: { toolCallId: 'c' } }]);
+    transcript([tool('t1.1', 'd')], state);
+    expect(rowsAgain(state).slice(0, -1)).toEqual(after);
+    expect(rowsAgain(state).at(-2)).toBe(after.at(-1));
   });
 
   it('are removed with their items', () => {
     transcript([{ op: 'items.remove', ids: ['t1'] }], state);
-    expect(keys(rowsAgain(state))).toEqual(['t0', 't0.1']);
+    expect(keys(rowsAgain(state))).toEqual(['t0', 't0.work', 't0.1.f1']);
   });
 });
 

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { generateAfterFirstTurn } from '../../../web/features/titles/first-turn.ts';
 import type { StateListener } from '../../../web/stores/follow-state.ts';
-import type { TranscriptState } from '../../../web/client/types.ts';
+import type { TranscriptState } from '@service-code/client';
 import { frameMaker } from './session-frames.ts';
 
 const frame = frameMaker();

@@ -1,6 +1,6 @@
 /** The todo list that the page reads from the agent's calls. */
 import { expect, it } from 'vitest';
-import type { TranscriptOp } from '../../../web/client/types.ts';
+import type { TranscriptOp } from '@service-code/client';
 import {
   currentTodos,
   printedTodos,

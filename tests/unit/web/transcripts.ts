@@ -1,9 +1,10 @@
 /** Transcripts in the form that the server sends, for tests of the page's state. */
 import { applyOps } from '#server/transcript/reducer/apply.ts';
 import { emptyTranscript } from '#server/transcript/reducer/state.ts';
-import type { Frame, Interaction, Step, TranscriptOp, TranscriptState } from '../../../web/client/types.ts';
+import type { Frame, Interaction, Step, TranscriptOp, TranscriptState } from '@service-code/client';
 import { emptyView, mainOf, type SessionView } from '../../../web/state/session-view.ts';
-import { createTimeline, type ToolFrame, type Turn } from '../../../web/state/timeline.ts';
+import type { ToolFrame, Turn } from '../../../web/state/rows.ts';
+import { createTimeline } from '../../../web/state/timeline.ts';
 
 export const AT = '2026-01-02T03:04:05.000Z';
 

@@ -1,7 +1,7 @@
 /** The row of a message that a search has found. */
 import { expect, it } from 'vitest';
 import { emptyTranscript } from '#server/transcript/reducer/state.ts';
-import type { Item } from '../../../web/client/types.ts';
+import type { Item } from '@service-code/client';
 import { createTimeline } from '../../../web/state/timeline.ts';
 import { findRow } from '../../../web/state/turn-rows.ts';
 
@@ -18,7 +18,7 @@ const turn = (ordinal: number, steps: ('completed' | 'failed')[] = ['completed']
     turnId: `t${ordinal}`,
     ordinal: at + 1,
     state,
-    frames: [{ kind: 'text', frameId: `t${ordinal}.${at + 1}.1`, role: 'assistant', text: 'Answer' }],
+    frames: [{ kind: 'text', frameId: `t${ordinal}.${at + 1}.f1`, role: 'assistant', text: 'Answer' }],
   })),
 });
 
@@ -30,7 +30,7 @@ function find(items: Item[], wanted: { turn: number; stepId?: string }, hasMoreO
 it('is the prompt of the turn, or the step of the answer', () => {
   const items = [turn(3), turn(4, ['completed', 'completed'])];
   expect(find(items, { turn: 4 })).toEqual({ kind: 'row', key: 't4' });
-  expect(find(items, { turn: 4, stepId: 't4.2' })).toEqual({ kind: 'row', key: 't4.2' });
+  expect(find(items, { turn: 4, stepId: 't4.2' })).toEqual({ kind: 'row', key: 't4.2.f1' });
 });
 
 it('is the turn where the step is not displayed', () => {

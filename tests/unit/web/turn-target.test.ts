@@ -2,9 +2,10 @@
 import { effectScope, nextTick, shallowRef } from 'vue';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { emptyTranscript } from '#server/transcript/reducer/state.ts';
-import type { Item } from '../../../web/client/types.ts';
+import type { Item } from '@service-code/client';
 import type { TurnTarget } from '../../../web/state/search-hits.ts';
-import { createTimeline, type Row } from '../../../web/state/timeline.ts';
+import type { Row } from '../../../web/state/rows.ts';
+import { createTimeline } from '../../../web/state/timeline.ts';
 import { seekTurn } from '../../../web/stores/turn-target.ts';
 
 const turn = (ordinal: number): Item => ({

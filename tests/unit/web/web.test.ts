@@ -7,7 +7,7 @@ const { ofCall } = createToolViews([webViews]);
 const searched = (output?: string) => ofCall({ name: 'WebSearch', input: { query: 'wheels' }, output });
 
 it('a search is a list of links when it has results', () => {
-  const summary = { verb: 'Search the web', subject: 'wheels', prose: true };
+  const summary = { verb: 'Search the web', subject: 'wheels', prose: true, effect: 'reads' };
   const output = [
     'Title: On wheels\nSite: A\nDate: 2020\nURL: https://a.example/\nSnippet: They turn. --- Title: x',
     'URL: http://b.example/?q=a: b',
@@ -33,5 +33,5 @@ it('a search is a list of links when it has results', () => {
 
 it('a page is its address', () => {
   const drawn = ofCall({ name: 'FetchURL', input: { url: 'https://a.example/' }, output: 'text' });
-  expect(drawn).toEqual({ verb: 'Fetch', subject: 'https://a.example/' });
+  expect(drawn).toEqual({ verb: 'Fetch', subject: 'https://a.example/', effect: 'reads' });
 });

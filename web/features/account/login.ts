@@ -1,6 +1,5 @@
 /** Summaries of a login: its countdown, its outcome, and the state of the stored one. */
-import type { LoginFlow } from '#schema/rest/oauth.ts';
-import type { AuthSummary } from '../../client/types.ts';
+import type { AuthSummary, LoginFlow } from '@service-code/client';
 import type { RowTone } from '../../render/row-tone.ts';
 
 export type Region = 'mainland-cn' | 'global';

@@ -1,5 +1,5 @@
 /** The account's usage as bars and lines. */
-import type { Quota } from '#schema/rest/oauth.ts';
+import type { Quota } from '@service-code/client';
 
 export interface UsageBar {
   label: string;

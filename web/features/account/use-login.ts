@@ -1,6 +1,6 @@
 /** The login that runs, also one that was started in another window. */
 import { computed, onScopeDispose, shallowRef, watch } from 'vue';
-import type { LoginFlow } from '#schema/rest/oauth.ts';
+import type { LoginFlow } from '@service-code/client';
 import { useAction } from '../../stores/action.ts';
 import { useGlobalState } from '../../stores/global-state.ts';
 import { useWorkbench } from '../../stores/workbench.ts';

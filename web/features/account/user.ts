@@ -1,5 +1,5 @@
 /** The user's information as rows of a list. */
-import type { UserInfo } from '#schema/rest/oauth.ts';
+import type { UserInfo } from '@service-code/client';
 import { regionNames } from './login.ts';
 
 /** The date of a time; another text verbatim. */

@@ -1,5 +1,5 @@
 /** The open approvals of all agents. */
-import type { Approval as WireApproval } from '../../client/types.ts';
+import type { Approval as WireApproval } from '@service-code/client';
 import { textIn } from '../../state/is-object.ts';
 import { openRequests } from '../../state/open-requests.ts';
 import type { SessionView } from '../../state/session-view.ts';

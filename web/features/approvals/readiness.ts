@@ -1,6 +1,7 @@
 /** Decides when a card that requests consent accepts an answer. */
 import {
   computed,
+  inject,
   onBeforeUnmount,
   onMounted,
   shallowRef,
@@ -8,16 +9,20 @@ import {
   type ComponentPublicInstance,
   type ShallowRef,
 } from 'vue';
-import { useOpenSession } from '../../stores/session.ts';
+import { openSessionKey } from '../../stores/session.ts';
 
 /** A card that has just appeared, or moved to where another one was, may receive an answer meant for that one. */
 const DRAWN_MS = 500;
 const CHECK_MS = 50;
+/** Less is rounding. */
+const MOVED_PX = 2;
 
 export interface Readiness {
-  /** The card has been drawn for 500 ms; keys and clicks are accepted. */
+  /** The card has been drawn for 500 ms, possibly elsewhere: accepts a choice that is sent later. */
+  drawn: ShallowRef<boolean>;
+  /** The card has been drawn at this position for 500 ms: accepts keys and clicks. */
   ready: ShallowRef<boolean>;
-  /** The header and the end of each scrolling box have been in view as well; consent is accepted. */
+  /** The header, the buttons and the end of each scrolling box have been in view as well; consent is accepted. */
   canApprove: ShallowRef<boolean>;
 }
 
@@ -33,49 +38,69 @@ const isScrollBox = (element: Element) =>
 const isAtEnd = ({ scrollTop, clientHeight, scrollHeight }: Element) => scrollTop + clientHeight >= scrollHeight - 2;
 
 /**
- * Observes the card of request `id` until it can be approved; starts over when the cards before it change, because it
- * moves then. It is drawn while one of `parts` (a selector; default: the buttons) is in view. A polled geometry is used
+ * Observes the card of request `id` until it can be approved; starts over when the card moves or the cards before it
+ * change. It is drawn while one of `parts` (a selector; default: header and buttons) is in view. A polled geometry is used
  * because a dialog over the card or a hidden tab counts as not drawn, too.
  */
 export function useReadiness(
   card: () => ComponentPublicInstance | null,
   id: () => string,
-  parts = '.actions',
+  parts = 'header, .actions',
 ): Readiness {
-  const { pending } = useOpenSession();
+  // A card in the list of sessions belongs to none that is open.
+  const pending = inject(openSessionKey, undefined)?.pending;
   const before = computed(() => {
-    const ids = pending.value.map((request) => request.id);
-    return ids.slice(0, Math.max(0, ids.indexOf(id()))).join(' ');
+    const ids = pending?.value.map((request) => request.id) ?? [];
+    return [...ids.slice(0, Math.max(0, ids.indexOf(id()))), id()].join(' ');
   });
+  const drawn = shallowRef(false);
   const ready = shallowRef(false);
   const canApprove = shallowRef(false);
   let drawnSince: number | undefined;
+  let position: Pick<DOMRect, 'left' | 'top' | 'bottom'> | undefined;
   let timer: ReturnType<typeof setInterval> | undefined;
   const seen = new WeakSet<Element>();
+
+  function hasMoved(root: Element): boolean {
+    const [was, is] = [position, root.getBoundingClientRect()];
+    position = is;
+    return (
+      was !== undefined &&
+      (['left', 'top', 'bottom'] as const).some((side) => Math.abs(is[side] - was[side]) > MOVED_PX)
+    );
+  }
 
   function check() {
     const root: unknown = card()?.$el;
     const header = root instanceof HTMLElement ? root.querySelector('header') : null;
-    if (!(root instanceof HTMLElement) || !header) return;
-    const isDrawn = document.visibilityState === 'visible' && [...root.querySelectorAll(parts)].some(isInView);
+    if (!(root instanceof HTMLElement) || !header || document.visibilityState !== 'visible') {
+      if (!ready.value) drawnSince = undefined;
+      return;
+    }
+    const isDrawn = [...root.querySelectorAll(parts)].some(isInView);
+    if (hasMoved(root)) {
+      ready.value = canApprove.value = false;
+      drawnSince = undefined;
+    }
     drawnSince = isDrawn ? (drawnSince ?? performance.now()) : undefined;
     const boxes = [...root.querySelectorAll('.what, .what *')].filter(isScrollBox);
     for (const box of boxes) if (isDrawn && isAtEnd(box)) seen.add(box);
-    if (document.visibilityState === 'visible' && isInView(header)) seen.add(header);
-    if (drawnSince !== undefined && performance.now() - drawnSince >= DRAWN_MS) ready.value = true;
-    canApprove.value = ready.value && [header, ...boxes].every((part) => seen.has(part));
-    if (canApprove.value) clearInterval(timer);
+    const ends = [header, ...root.querySelectorAll('.actions')];
+    for (const end of ends) if (isInView(end)) seen.add(end);
+    if (drawnSince !== undefined && performance.now() - drawnSince >= DRAWN_MS) drawn.value = ready.value = true;
+    canApprove.value = ready.value && [...ends, ...boxes].every((part) => seen.has(part));
   }
 
   function restart() {
-    clearInterval(timer);
-    ready.value = canApprove.value = false;
-    drawnSince = undefined;
-    timer = setInterval(check, CHECK_MS);
+    drawn.value = ready.value = canApprove.value = false;
+    drawnSince = position = undefined;
   }
 
-  onMounted(restart);
+  onMounted(() => {
+    restart();
+    timer = setInterval(check, CHECK_MS);
+  });
   watch(before, restart);
   onBeforeUnmount(() => clearInterval(timer));
-  return { ready, canApprove };
+  return { drawn, ready, canApprove };
 }

@@ -9,7 +9,7 @@ export const cronViews: ToolViews = {
       prose: true,
       body: input === undefined ? undefined : { kind: 'json', value: input },
     }),
-    CronList: () => ({ verb: 'Scheduled', subject: '' }),
+    CronList: () => ({ verb: 'Scheduled', subject: '', effect: 'reads' }),
     CronDelete: (args) => ({ verb: 'Unschedule', subject: textOf(args, 'id') }),
   },
 };

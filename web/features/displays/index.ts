@@ -1,5 +1,7 @@
+import { defineAsyncComponent } from 'vue';
 import type { Feature } from '../feature.ts';
-import JsonBody from './JsonBody.vue';
 import { displayViews } from './views.ts';
+
+const JsonBody = defineAsyncComponent(() => import('./JsonBody.vue'));
 
 export const displays: Feature = { ...displayViews, bodies: { json: JsonBody } };

@@ -1,6 +1,9 @@
+import { defineAsyncComponent } from 'vue';
 import type { Feature } from '../feature.ts';
-import EditBody from './EditBody.vue';
 import { fileViews } from './views.ts';
-import WriteBody from './WriteBody.vue';
 
-export const files: Feature = { ...fileViews, bodies: { edit: EditBody, write: WriteBody } };
+const EditBody = defineAsyncComponent(() => import('./EditBody.vue'));
+const HitsBody = defineAsyncComponent(() => import('./HitsBody.vue'));
+const WriteBody = defineAsyncComponent(() => import('./WriteBody.vue'));
+
+export const files: Feature = { ...fileViews, bodies: { edit: EditBody, write: WriteBody, hits: HitsBody } };

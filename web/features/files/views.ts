@@ -1,28 +1,56 @@
 /** Views of the calls that read, write, edit and find files. */
-import { textOf, type Args, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
+import { t as textOfKey } from '../../messages/messages.ts';
+import { textOf, type Args, type DrawnCall, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
+import { outputText } from '../../state/tool-call.ts';
+import { foundFiles, foundLines, type Hit, type HitsBody } from './hits.ts';
 
 export type EditBody = { kind: 'edit'; before: string; after: string };
 export type WriteBody = { kind: 'write'; path: string; content: string };
 
 function edit(path: string, before: string, after: string): ToolSummary {
   const body: EditBody = { kind: 'edit', before, after };
-  return { verb: 'Edit', subject: path, path, body, opens: 'always', output: 'on failure' };
+  const change = { before, after };
+  return { verb: 'Edit', subject: path, path, body, opens: 'always', output: 'on failure', effect: 'changes', change };
 }
 
 function write(path: string, content: string): ToolSummary {
   const body: WriteBody = { kind: 'write', path, content };
-  return { verb: 'Write', subject: path, path, body, output: 'on failure' };
+  const change = { before: '', after: content };
+  return { verb: 'Write', subject: path, path, body, output: 'on failure', effect: 'changes', change };
 }
 
 const find = (verb: string, what: string, path: string): ToolSummary => ({
   verb,
   subject: [what, path].filter(Boolean).join(' in '),
+  effect: 'reads',
 });
-const pattern = (verb: string) => (args: Args) => find(verb, textOf(args, 'pattern'), textOf(args, 'path'));
+
+/** The hits replace the text of the result, if it has any. */
+function withHits(summary: ToolSummary, hits: readonly Hit[]): ToolSummary {
+  if (hits.length === 0) return summary;
+  const body: HitsBody = { kind: 'hits', hits };
+  return { ...summary, body, output: 'on failure', outcome: textOfKey('conversation.hits', { count: hits.length }) };
+}
+
+const isEnded = ({ output, state }: DrawnCall) => output !== undefined && state === 'done';
+
+function grep(args: Args, call: DrawnCall): ToolSummary {
+  const summary = find('Search', textOf(args, 'pattern'), textOf(args, 'path'));
+  if (!isEnded(call)) return summary;
+  const mode = textOf(args, 'output_mode') || 'files_with_matches';
+  const output = outputText(call.output);
+  if (mode === 'count_matches') return summary;
+  return withHits(summary, mode === 'content' ? foundLines(output) : foundFiles(output));
+}
+
+function glob(args: Args, call: DrawnCall): ToolSummary {
+  const summary = find('Find', textOf(args, 'pattern'), textOf(args, 'path'));
+  return isEnded(call) ? withHits(summary, foundFiles(outputText(call.output))) : summary;
+}
 
 export const fileViews: ToolViews = {
   tools: {
-    Read: (args) => ({ verb: 'Read', subject: textOf(args, 'path') }),
+    Read: (args) => ({ verb: 'Read', subject: textOf(args, 'path'), effect: 'reads' }),
     ReadMediaFile: (args) => ({
       verb: 'View',
       subject: textOf(args, 'path'),
@@ -31,8 +59,8 @@ export const fileViews: ToolViews = {
     }),
     Write: (args) => write(textOf(args, 'path'), textOf(args, 'content')),
     Edit: (args) => edit(textOf(args, 'path'), textOf(args, 'old_string'), textOf(args, 'new_string')),
-    Grep: pattern('Search'),
-    Glob: pattern('Find'),
+    Grep: grep,
+    Glob: glob,
   },
   displays: {
     diff: ({ path, before, after }) => edit(path, before, after),
@@ -43,7 +71,7 @@ export const fileViews: ToolViews = {
         case 'write':
           return write(path, content);
         case 'read':
-          return { verb: 'Read', subject: path };
+          return { verb: 'Read', subject: path, effect: 'reads' };
         case 'grep':
           return find('Search', detail, path);
         case 'glob':

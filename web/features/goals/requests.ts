@@ -1,9 +1,8 @@
 /** REST calls about the goal. */
-import type { Rest } from '../../client/rest.ts';
-import type { Goal } from '../../client/types.ts';
+import type { Goal, Rest } from '@service-code/client';
 
-export const readGoal = (rest: Rest, sessionId: string): Promise<Goal | null> =>
-  rest.request('GET', `sessions/${encodeURIComponent(sessionId)}/goal`);
+export const readGoal = (rest: Rest, session_id: string): Promise<Goal | null> =>
+  rest.request('GET /api/v1/sessions/{session_id}/goal', { path: { session_id } });
 
 export const setGoal = (rest: Rest, sessionId: string, goal_objective: string) =>
   rest.updateProfile(sessionId, { agent_config: { goal_objective } });

@@ -1,5 +1,5 @@
 /** The texts of a goal, and the views of the calls that set and end one. */
-import type { Goal } from '../../client/types.ts';
+import type { Goal } from '@service-code/client';
 import { firstLine, textOf, type Args, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
 
 export type GoalBody = { kind: 'goal'; objective: string; completionCriterion: string };
@@ -39,7 +39,7 @@ const budget = ({ value, unit }: Args) => [value, unit].filter((part) => part !=
 export const goalViews: ToolViews = {
   tools: {
     CreateGoal: (args) => start(textOf(args, 'objective'), textOf(args, 'completionCriterion')),
-    GetGoal: () => ({ verb: 'Read goal', subject: '' }),
+    GetGoal: () => ({ verb: 'Read goal', subject: '', effect: 'reads' }),
     SetGoalBudget: (args) => ({ verb: 'Limit goal', subject: budget(args), prose: true }),
     UpdateGoal: (args) => ({ verb: 'Update goal', subject: textOf(args, 'status'), prose: true }),
   },

@@ -1,5 +1,5 @@
 /** A server in the form: all fields are text. */
-import type { McpServerConfig } from '#schema/config/mcp-server.ts';
+import type { McpServerConfig } from '@service-code/client';
 
 export interface ServerForm {
   name: string;

@@ -5,5 +5,5 @@ import type { Feature } from '../feature.ts';
 const McpPanel = defineAsyncComponent(() => import('./McpPanel.vue'));
 
 export const mcp: Feature = {
-  panels: [{ id: 'mcp', label: 'MCP', component: McpPanel }],
+  panels: [{ id: 'mcp', label: 'MCP', icon: 'plug', component: McpPanel }],
 };

@@ -1,7 +1,5 @@
 /** Combines the data about each server for the panel. */
-import type { AuthStatus, Locator, ManagedServer } from '#schema/rest/mcp-management.ts';
-import type { McpServerRow } from '#schema/rest/mcp.ts';
-import type { ToolDescriptor } from '#schema/rest/tool.ts';
+import type { AuthStatus, Locator, ManagedServer, McpServerRow, ToolDescriptor } from '@service-code/client';
 import type { NamedStatus } from './requests.ts';
 
 export interface ShownTool {

@@ -1,6 +1,7 @@
 /** Candidates for a mention: files of the session's workspace. */
-import type { FileHit, FileHits } from '../../client/types.ts';
+import type { FileHit } from '@service-code/client';
 import type { Candidate, Completion } from '../feature.ts';
+import { t } from '../../messages/messages.ts';
 import { mentionAt, mentionOf } from './mention.ts';
 
 export interface MentionCandidate extends Candidate {
@@ -11,7 +12,7 @@ const DELAY_MS = 60;
 const LIMIT = 8;
 
 export const mentionCompletion: Omit<Completion, 'row'> = {
-  label: 'Files to mention',
+  label: t('mentions.label'),
   typedAt: mentionAt,
   delayMs: DELAY_MS,
   open({ rest, view }) {
@@ -19,7 +20,7 @@ export const mentionCompletion: Omit<Completion, 'row'> = {
     return async (query): Promise<MentionCandidate[]> => {
       if (workspace === undefined) return [];
       const body = { workspace, query, limit: LIMIT };
-      const { items } = await rest.request<FileHits>('POST', 'workspace/fs:suggest', { body });
+      const { items } = await rest.request('POST /api/v1/workspace/fs:suggest', { body });
       return items.map((hit) => ({ key: hit.path, insertion: mentionOf(hit), hit }));
     };
   },

@@ -1,5 +1,7 @@
+import { defineAsyncComponent } from 'vue';
 import type { Feature } from '../feature.ts';
 import { mentionCompletion } from './completion.ts';
-import MentionRow from './MentionRow.vue';
+
+const MentionRow = defineAsyncComponent(() => import('./MentionRow.vue'));
 
 export const mentions: Feature = { completion: { ...mentionCompletion, row: MentionRow } };

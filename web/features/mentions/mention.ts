@@ -1,5 +1,5 @@
 /** Mentions of files: the path that is typed after an `@`. */
-import type { FileHit } from '../../client/types.ts';
+import type { FileHit } from '@service-code/client';
 import type { Insertion, TypedPart } from '../../state/typed-part.ts';
 
 /** The mention whose end is at the caret. */

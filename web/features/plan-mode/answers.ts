@@ -1,5 +1,5 @@
 /** The answers to a plan. */
-import type { ResolveApproval } from '../../client/types.ts';
+import type { ResolveApproval } from '@service-code/client';
 
 /** `option` is the label of the selected approach, if there are several. */
 export const approved = (option: string | undefined): ResolveApproval => ({

@@ -1,8 +1,10 @@
+import { defineAsyncComponent } from 'vue';
 import type { Feature } from '../feature.ts';
-import PlanBody from './PlanBody.vue';
-import PlanReviewCard from './PlanReviewCard.vue';
-import PlanSwitch from './PlanSwitch.vue';
 import { planViews } from './views.ts';
+
+const PlanBody = defineAsyncComponent(() => import('./PlanBody.vue'));
+const PlanReviewCard = defineAsyncComponent(() => import('./PlanReviewCard.vue'));
+const PlanSwitch = defineAsyncComponent(() => import('./PlanSwitch.vue'));
 
 export const planMode: Feature = {
   ...planViews,

@@ -17,7 +17,7 @@ function plan(text: string): ToolSummary {
   const [heading = ''] = text.trim().split('\n');
   if (heading === '') return { verb: 'Plan', subject: '', prose: true };
   const body: PlanBody = { kind: 'plan', text };
-  return { verb: 'Plan', subject: heading.replace(/^#+\s*/, ''), prose: true, body };
+  return { verb: 'Plan', subject: heading.replace(/^#+\s*/, ''), prose: true, body, effect: 'asks' };
 }
 
 export const planViews: ToolViews = {

@@ -1,6 +1,5 @@
 /** Summaries of capabilities, and their progress from events. */
-import type { CapabilityInstall, CapabilityStatus } from '#schema/rest/capability.ts';
-import type { EventFrame } from '../../client/types.ts';
+import type { CapabilityInstall, CapabilityStatus, EventFrame } from '@service-code/client';
 import type { RowTone } from '../../render/row-tone.ts';
 
 type Capabilities = readonly CapabilityStatus[];

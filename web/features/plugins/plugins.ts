@@ -1,5 +1,5 @@
 /** Summaries of plugins and of the catalog's entries. */
-import type { MarketplaceEntry, PluginSummary } from '#schema/rest/plugin.ts';
+import type { MarketplaceEntry, PluginSummary } from '@service-code/client';
 import type { RowTone } from '../../render/row-tone.ts';
 
 export interface ShownPlugin {

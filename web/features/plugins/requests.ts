@@ -1,8 +1,5 @@
 /** REST calls of the view of plugins. */
-import type { CapabilityStatus } from '#schema/rest/capability.ts';
-import type { MarketplaceEntry, PluginSummary } from '#schema/rest/plugin.ts';
-import { ApiError } from '../../client/errors.ts';
-import type { Rest } from '../../client/rest.ts';
+import { ApiError, type MarketplaceEntry, type Rest } from '@service-code/client';
 
 type Calls = Pick<Rest, 'request'>;
 
@@ -17,19 +14,18 @@ export type Market =
 /** The end of the message; there is no code of its own. */
 const UNCONFIGURED = /: no catalog is configured$/;
 
-export const listPlugins = async (rest: Calls) =>
-  (await rest.request<{ plugins: PluginSummary[] }>('GET', 'plugins')).plugins;
+export const listPlugins = async (rest: Calls) => (await rest.request('GET /api/v1/plugins')).plugins;
 
 /** Installs a plugin, or replaces the installed one with the same id; resolves after the install. */
 export const installPlugin = (rest: Calls, source: string) =>
-  rest.request<PluginSummary>('POST', 'plugins', { body: { source } });
+  rest.request('POST /api/v1/plugins', { body: { source } });
 
-export const actOnPlugin = (rest: Calls, id: string, action: PluginAction) =>
-  rest.request<unknown>('POST', `plugins/${encodeURIComponent(id)}:${action}`);
+export const actOnPlugin = (rest: Calls, plugin_id: string, action: PluginAction) =>
+  rest.request(`POST /api/v1/plugins/{plugin_id}:${action}`, { path: { plugin_id } });
 
 export async function readMarket(rest: Calls): Promise<Market> {
   try {
-    const { entries } = await rest.request<{ entries: MarketplaceEntry[] }>('GET', 'plugins/marketplace');
+    const { entries } = await rest.request('GET /api/v1/plugins/marketplace');
     return { kind: 'read', entries };
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 200) throw error;
@@ -37,9 +33,8 @@ export async function readMarket(rest: Calls): Promise<Market> {
   }
 }
 
-export const listCapabilities = async (rest: Calls) =>
-  (await rest.request<{ capabilities: CapabilityStatus[] }>('GET', 'capabilities')).capabilities;
+export const listCapabilities = async (rest: Calls) => (await rest.request('GET /api/v1/capabilities')).capabilities;
 
 /** Resolves after the start of the installation, which runs in the background. */
-export const installCapability = (rest: Calls, id: string) =>
-  rest.request<CapabilityStatus>('POST', `capabilities/${encodeURIComponent(id)}:install`);
+export const installCapability = (rest: Calls, capability_id: string) =>
+  rest.request('POST /api/v1/capabilities/{capability_id}:install', { path: { capability_id } });

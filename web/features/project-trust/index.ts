@@ -1,4 +1,6 @@
+import { defineAsyncComponent } from 'vue';
 import type { Feature } from '../feature.ts';
-import TrustQuestion from './TrustQuestion.vue';
+
+const TrustQuestion = defineAsyncComponent(() => import('./TrustQuestion.vue'));
 
 export const projectTrust: Feature = { strip: TrustQuestion };

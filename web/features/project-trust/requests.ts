@@ -1,7 +1,5 @@
 /** REST calls about settings of a project that have no effect, and about its trust. */
-import type { SessionWarning } from '#schema/rest/session.ts';
-import type { Workspace } from '#schema/rest/workspace.ts';
-import type { Rest } from '../../client/rest.ts';
+import type { Rest } from '@service-code/client';
 
 type Calls = Pick<Rest, 'request'>;
 
@@ -13,22 +11,19 @@ export interface UntrustedFiles {
   reasons: string[];
 }
 
-const sessionPath = (sessionId: string) => `sessions/${encodeURIComponent(sessionId)}`;
-const trustPath = (workspaceId: string) => `workspaces/${encodeURIComponent(workspaceId)}/trust`;
-
 /** Files of a directory that name MCP servers. */
 const MCP_FILES = ['.mcp.json', '.service-code/mcp.json'];
 
 /** The MCP files of the session's directory while it is untrusted: the server reads them with the first prompt. */
 async function untrustedMcpFiles(rest: Calls, sessionId: string, workspaceId: string): Promise<string[]> {
-  const { entries } = await rest.request<{ entries: Record<string, object | null> }>(
-    'POST',
-    `${sessionPath(sessionId)}/fs:stat_many`,
-    { body: { paths: MCP_FILES } },
-  );
+  const { entries } = await rest.request('POST /api/v1/sessions/{session_id}/fs:stat_many', {
+    path: { session_id: sessionId },
+    body: { paths: MCP_FILES },
+  });
   const found = MCP_FILES.filter((path) => entries[path]);
   if (found.length === 0) return [];
-  return (await rest.request<{ trusted: boolean }>('GET', trustPath(workspaceId))).trusted ? [] : found;
+  const path = { workspace_id: workspaceId };
+  return (await rest.request('GET /api/v1/workspaces/{workspace_id}/trust', { path })).trusted ? [] : found;
 }
 
 /** Grouped by the warnings' directories; `cwd` is the session's directory. */
@@ -36,7 +31,8 @@ export async function untrustedFiles(
   rest: Calls,
   session: { id: string; workspaceId: string; cwd: string },
 ): Promise<UntrustedFiles[]> {
-  const { warnings } = await rest.request<{ warnings: SessionWarning[] }>('GET', `${sessionPath(session.id)}/warnings`);
+  const path = { session_id: session.id };
+  const { warnings } = await rest.request('GET /api/v1/sessions/{session_id}/warnings', { path });
   const groups = new Map<string, string[]>();
   const add = (directory: string, reason: string) => groups.set(directory, [...(groups.get(directory) ?? []), reason]);
   for (const { directory, message } of warnings) if (directory !== undefined) add(directory, message);
@@ -50,6 +46,6 @@ export async function untrustedFiles(
 
 /** Trusts a directory, which is registered as a workspace if necessary. */
 export async function trustDirectory(rest: Calls, directory: string): Promise<void> {
-  const { id } = await rest.request<Workspace>('POST', 'workspaces', { body: { root: directory } });
-  await rest.request<unknown>('POST', trustPath(id));
+  const { id } = await rest.request('POST /api/v1/workspaces', { body: { root: directory } });
+  await rest.request('POST /api/v1/workspaces/{workspace_id}/trust', { path: { workspace_id: id } });
 }

@@ -1,5 +1,5 @@
 /** Searches the directory of public providers, and summarizes its entries. */
-import type { CatalogEntry, RejectReason } from '#schema/rest/catalog.ts';
+import type { CatalogEntry, RejectReason } from '@service-code/client';
 
 export interface FoundEntry {
   entry: CatalogEntry;

@@ -1,7 +1,5 @@
 /** Summaries of providers, of their models, and of refreshes. */
-import type { ProviderItem } from '#schema/rest/provider.ts';
-import type { RefreshReport } from '#schema/rest/refresh.ts';
-import type { Model } from '../../client/types.ts';
+import type { Model, ProviderItem, RefreshReport } from '@service-code/client';
 import type { RowTone } from '../../render/row-tone.ts';
 
 /** The provider that variables of the environment define. */

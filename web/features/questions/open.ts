@@ -1,5 +1,5 @@
 /** The open questions of all agents. */
-import type { Question as WireQuestion } from '../../client/types.ts';
+import type { Question as WireQuestion } from '@service-code/client';
 import { isObject, textIn } from '../../state/is-object.ts';
 import { openRequests } from '../../state/open-requests.ts';
 import type { SessionView } from '../../state/session-view.ts';

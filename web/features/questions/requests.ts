@@ -1,6 +1,6 @@
 /** REST calls about questions. */
-import { ApiError } from '../../client/errors.ts';
-import type { Rest } from '../../client/rest.ts';
+import { shallowReactive } from 'vue';
+import { ApiError, type Rest } from '@service-code/client';
 import type { Question } from './open.ts';
 
 export type Answer =
@@ -15,27 +15,41 @@ export type Outcome = 'taken' | 'gone';
 
 /** `question.dismissed`, the code of a successful dismissal. */
 const DISMISSED = 40909;
-const GONE = [40405, 40902, 41002];
+const GONE = [40404, 40405, 40902, 41002];
+
+const over = shallowReactive(new Set<string>());
+
+/** Whether an answer was refused because the question was over: the card closes without waiting for the event. */
+export const isOver = ({ question_id }: Pick<Question, 'question_id'>): boolean => over.has(question_id);
 
 /** Answers a question; missing items are treated as skipped. */
 export const answerQuestion = (rest: Rest, question: Question, answers: Record<string, Answer>): Promise<Outcome> =>
-  outcomeOf(rest.request('POST', pathOf(question), { body: { answers } }));
+  outcomeOf(
+    question,
+    rest.request('POST /api/v1/sessions/{session_id}/questions/{question_id}', {
+      path: pathOf(question),
+      body: { answers },
+    }),
+  );
 
 /** Dismisses a question without an answer; the agent continues. */
 export const dismissQuestion = (rest: Rest, question: Question): Promise<Outcome> =>
-  outcomeOf(rest.request('POST', `${pathOf(question)}:dismiss`));
+  outcomeOf(
+    question,
+    rest.request('POST /api/v1/sessions/{session_id}/questions/{question_id}:dismiss', { path: pathOf(question) }),
+  );
 
-const pathOf = ({ session_id, question_id }: Question) =>
-  `sessions/${encodeURIComponent(session_id)}/questions/${encodeURIComponent(question_id)}`;
+const pathOf = ({ session_id, question_id }: Question) => ({ session_id, question_id });
 
-async function outcomeOf(reply: Promise<unknown>): Promise<Outcome> {
+async function outcomeOf({ question_id }: Question, reply: Promise<unknown>): Promise<Outcome> {
   try {
     await reply;
     return 'taken';
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.code === DISMISSED) return 'taken';
-    if (GONE.includes(error.code)) return 'gone';
-    throw error;
+    if (!GONE.includes(error.code)) throw error;
+    over.add(question_id);
+    return 'gone';
   }
 }

@@ -22,6 +22,7 @@ function asked(args: Args, output: string | undefined): ToolSummary {
     prose: true,
     body: texts.length ? body : undefined,
     opens: 'always',
+    effect: 'asks',
     // A result without a set of answers (a background task's, say) is displayed.
     ...(answers && { output: 'on failure' }),
   };

@@ -1,6 +1,5 @@
 /** Summaries of remote control, of its failures and of devices. */
-import type { RemoteConflict, RemoteDevice, RemoteStatus } from '#schema/rest/remote-control.ts';
-import { ApiError, reasonOf } from '../../client/errors.ts';
+import { ApiError, reasonOf, type RemoteConflict, type RemoteDevice, type RemoteStatus } from '@service-code/client';
 import type { RowTone } from '../../render/row-tone.ts';
 import { timeAgo } from '../../render/time.ts';
 import { isObject } from '../../state/is-object.ts';

@@ -1,6 +1,6 @@
 /** The state of remote control, followed while it changes. */
 import { computed, onScopeDispose, shallowRef, watch } from 'vue';
-import { isUnauthorized } from '../../client/errors.ts';
+import { isUnauthorized } from '@service-code/client';
 import { useGlobalState } from '../../stores/global-state.ts';
 import { useWorkbench } from '../../stores/workbench.ts';
 import { failureOf, stateOf, type Failure } from './remote.ts';

@@ -1,5 +1,7 @@
+import { defineAsyncComponent } from 'vue';
 import type { Feature } from '../feature.ts';
-import CommandBody from './CommandBody.vue';
 import { shellViews } from './views.ts';
+
+const CommandBody = defineAsyncComponent(() => import('./CommandBody.vue'));
 
 export const shell: Feature = { ...shellViews, bodies: { command: CommandBody } };

@@ -1,9 +1,11 @@
+import { defineAsyncComponent } from 'vue';
 import type { Feature } from '../feature.ts';
 import { activateTyped, skillCompletion } from './completion.ts';
-import SkillBody from './SkillBody.vue';
-import SkillMarker from './SkillMarker.vue';
-import SkillRow from './SkillRow.vue';
 import { isActivationDrawn, skillViews } from './views.ts';
+
+const SkillBody = defineAsyncComponent(() => import('./SkillBody.vue'));
+const SkillMarker = defineAsyncComponent(() => import('./SkillMarker.vue'));
+const SkillRow = defineAsyncComponent(() => import('./SkillRow.vue'));
 
 export const skills: Feature = {
   ...skillViews,

@@ -1,5 +1,5 @@
 /** The text with which a skill or a command has entered the conversation. */
-import type { Message } from '#schema/rest/message.ts';
+import type { Message } from '@service-code/client';
 import { isSameName } from './skills.ts';
 
 /** The first text part of a message. */

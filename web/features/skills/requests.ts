@@ -1,20 +1,31 @@
 /** REST calls about skills, and about the commands of plugins. */
-import type { Message } from '#schema/rest/message.ts';
-import type { ActivateSkill, SkillDescriptor } from '#schema/rest/skill.ts';
-import type { Rest } from '../../client/rest.ts';
+import type { ActivateSkill, ContentPart, Message, Rest } from '@service-code/client';
 
 type Calls = Pick<Rest, 'request'>;
 
-const at = (sessionId: string) => `sessions/${encodeURIComponent(sessionId)}`;
 const PAGE_SIZE = 100;
 /** Limit for the search of a message: a page of messages may have megabytes of text. */
 const MAX_PAGES = 20;
 
-export const listSkills = async (rest: Calls, sessionId: string) =>
-  (await rest.request<{ skills: SkillDescriptor[] }>('GET', `${at(sessionId)}/skills`)).skills;
+export const listSkills = async (rest: Calls, session_id: string) =>
+  (await rest.request('GET /api/v1/sessions/{session_id}/skills', { path: { session_id } })).skills;
 
-export const activateSkill = (rest: Calls, sessionId: string, name: string, body: ActivateSkill) =>
-  rest.request<unknown>('POST', `${at(sessionId)}/skills/${encodeURIComponent(name)}:activate`, { body });
+export const activateSkill = (rest: Calls, session_id: string, skill_name: string, body: ActivateSkill) =>
+  rest.request('POST /api/v1/sessions/{session_id}/skills/{skill_name}:activate', {
+    path: { session_id, skill_name },
+    body,
+  });
+
+/** Sends a prompt with several skills; it cannot have an id, so it must not be repeated after a lost reply. */
+export const promptWithSkills = (
+  rest: Calls,
+  session_id: string,
+  { names, content }: { names: readonly string[]; content: ContentPart[] },
+) =>
+  rest.request('POST /api/v1/sessions/{session_id}/prompts', {
+    path: { session_id },
+    body: { skills: names.map((name) => ({ name })), content },
+  });
 
 /**
  * Reads the main agent's messages page by page until `find` returns a value for all messages so far, newest first.
@@ -29,11 +40,10 @@ export async function findInMessages<T>(
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const before_id = messages.at(-1)?.id;
     const query = { page_size: PAGE_SIZE, before_id };
-    const { items, has_more } = await rest.request<{ items: Message[]; has_more: boolean }>(
-      'GET',
-      `${at(sessionId)}/messages`,
-      { query },
-    );
+    const { items, has_more } = await rest.request('GET /api/v1/sessions/{session_id}/messages', {
+      path: { session_id: sessionId },
+      query,
+    });
     messages.push(...items);
     const found = find(messages);
     if (found !== undefined || !has_more) return found;

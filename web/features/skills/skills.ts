@@ -1,6 +1,6 @@
 /** Slash commands: the skills, and the commands of plugins, that a person can activate. */
 import { go } from 'fuzzysort';
-import type { SkillDescriptor } from '#schema/rest/skill.ts';
+import type { SkillDescriptor } from '@service-code/client';
 import type { TypedPart } from '../../state/typed-part.ts';
 import type { Candidate } from '../feature.ts';
 
@@ -26,13 +26,16 @@ export const offeredSkills = (skills: readonly SkillDescriptor[]): SkillDescript
 
 export const isSameName = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
-/** The name that is being typed after a `/` at the start of the text. */
+/** The name that is being typed after a `/` at the start of the text, or after other such names there. */
 export function slashAt(text: string, caret: number): TypedPart | undefined {
-  const typed = /^\/\S*/.exec(text)?.[0];
-  if (typed === undefined || caret === 0 || caret > typed.length) return undefined;
+  const [, before = '', opened] = /^((?:\/\S+[ \t]+)*)(\/\S*)$/.exec(text.slice(0, caret)) ?? [];
+  if (opened === undefined) return undefined;
+  const start = before.length;
+  const typed = /^\/\S*/.exec(text.slice(start))?.[0] ?? opened;
+  const end = start + typed.length;
   // A `/` that was typed before an existing word is not followed by a name.
-  if (caret === 1 && typed.length > 1) return undefined;
-  return { start: 0, end: typed.length, query: text.slice(1, caret) };
+  if (caret === start + 1 && typed.length > 1) return undefined;
+  return { start, end, query: text.slice(start + 1, caret) };
 }
 
 /** Fuzzy search in names and descriptions, the best match first; all in their order for an empty query. */
@@ -76,6 +79,24 @@ const MAX_PLACEHOLDERS = 4;
 export function argumentHint(description: string): string {
   const named = description.slice(0, SEARCHED_CHARS).match(PLACEHOLDER) ?? [];
   return [...new Set(named)].slice(0, MAX_PLACEHOLDERS).join(' ');
+}
+
+/**
+ * The skills that a text names at its start, if there are several, and the prompt after them. A command of a plugin is
+ * always a prompt of its own, so it is part of the text then.
+ */
+export function severalSkillsOf(
+  text: string,
+  skills: readonly SkillDescriptor[],
+): { names: string[]; prompt: string } | undefined {
+  const combinable = skills.filter(({ type }) => type !== 'command');
+  const names: string[] = [];
+  let prompt = text;
+  for (let found = activationOf(prompt, combinable); found; found = activationOf(prompt, combinable)) {
+    names.push(found.name);
+    prompt = found.args ?? '';
+  }
+  return names.length > 1 ? { names, prompt } : undefined;
 }
 
 /** The skill that a text activates, and its arguments; the longest name, since names may have spaces. */

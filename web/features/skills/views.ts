@@ -1,7 +1,7 @@
 /** Views of activations, and of calls of the Skill tool. */
 import { textOf, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
 import { isObject, textIn } from '../../state/is-object.ts';
-import type { Marker } from '../../state/timeline.ts';
+import type { Marker } from '../../state/rows.ts';
 
 export type SkillBody = {
   kind: 'skill';

@@ -1,8 +1,8 @@
 /** The subagents of the running turn, and those in the background; earlier ones are displayed below their calls. */
-import type { TranscriptState, TranscriptTask } from '../../client/types.ts';
+import type { TranscriptState, TranscriptTask } from '@service-code/client';
 import { isObject, textIn } from '../../state/is-object.ts';
 import { runningTurn, type SessionView } from '../../state/session-view.ts';
-import type { ToolFrame } from '../../state/timeline.ts';
+import type { ToolFrame } from '../../state/rows.ts';
 
 export interface Subagent {
   id: string;

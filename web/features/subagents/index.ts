@@ -1,6 +1,16 @@
+import { defineAsyncComponent } from 'vue';
+import { t } from '../../messages/messages.ts';
 import type { Feature } from '../feature.ts';
-import SubagentCards from './SubagentCards.vue';
-import TaskBody from './TaskBody.vue';
 import { subagentViews } from './views.ts';
 
-export const subagents: Feature = { ...subagentViews, bodies: { task: TaskBody }, cards: SubagentCards };
+const SubagentCards = defineAsyncComponent(() => import('./SubagentCards.vue'));
+const TaskBody = defineAsyncComponent(() => import('./TaskBody.vue'));
+
+const AgentsPanel = defineAsyncComponent(() => import('./AgentsPanel.vue'));
+
+export const subagents: Feature = {
+  ...subagentViews,
+  bodies: { task: TaskBody },
+  cards: SubagentCards,
+  panels: [{ id: 'agents', label: t('agents.title'), icon: 'bot', component: AgentsPanel }],
+};

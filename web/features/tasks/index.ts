@@ -1,4 +1,6 @@
+import { defineAsyncComponent } from 'vue';
 import type { Feature } from '../feature.ts';
-import TaskStrip from './TaskStrip.vue';
+
+const TaskStrip = defineAsyncComponent(() => import('./TaskStrip.vue'));
 
 export const tasks: Feature = { strip: TaskStrip };

@@ -1,5 +1,5 @@
 /** Tasks of a session: when to re-read them, and which of them a call of the conversation waits for. */
-import type { SessionTask } from '../../client/types.ts';
+import type { SessionTask } from '@service-code/client';
 import { runningTurn, type SessionView } from '../../state/session-view.ts';
 
 /** Key that changes with the transcript's tasks; the complete list is read from the server. */

@@ -5,5 +5,7 @@ import type { Feature } from '../feature.ts';
 const TerminalPanel = defineAsyncComponent(() => import('./TerminalPanel.vue'));
 
 export const terminals: Feature = {
-  panels: [{ id: 'terminals', label: 'Terminal', component: TerminalPanel }],
+  panels: [
+    { id: 'terminals', label: 'Terminal', icon: 'terminal', place: 'drawer', keys: 'Mod+J', component: TerminalPanel },
+  ],
 };

@@ -2,9 +2,7 @@
  * A terminal over the page's socket: replays its output so far, then follows it, across reconnects. Reattaches when
  * frames are missing. Backpressure: for a slow screen it detaches, so that the server drops output.
  */
-import { ApiError } from '../../client/errors.ts';
-import type { Socket } from '../../client/socket.ts';
-import type { Terminal, TerminalFrame } from '../../client/types.ts';
+import { ApiError, type Socket, type Terminal, type TerminalFrame } from '@service-code/client';
 
 /** Undrawn characters: the screen detaches above the high-water mark, and reattaches below the low-water mark. */
 const BEHIND_CHARS = 2_000_000;

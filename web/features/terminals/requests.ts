@@ -1,15 +1,14 @@
 /** REST calls about terminals. */
-import type { Rest } from '../../client/rest.ts';
-import type { Terminal } from '../../client/types.ts';
+import type { Rest, Terminal } from '@service-code/client';
 
-const pathOf = (sessionId: string) => `sessions/${encodeURIComponent(sessionId)}/terminals`;
-
-export const listTerminals = async (rest: Rest, sessionId: string): Promise<Terminal[]> =>
-  (await rest.request<{ items: Terminal[] }>('GET', pathOf(sessionId))).items;
+export const listTerminals = async (rest: Rest, session_id: string): Promise<Terminal[]> =>
+  (await rest.request('GET /api/v1/sessions/{session_id}/terminals', { path: { session_id } })).items;
 
 /** Starts a terminal in the directory of the session. */
-export const createTerminal = (rest: Rest, sessionId: string): Promise<Terminal> =>
-  rest.request('POST', pathOf(sessionId), { body: {} });
+export const createTerminal = (rest: Rest, session_id: string): Promise<Terminal> =>
+  rest.request('POST /api/v1/sessions/{session_id}/terminals', { path: { session_id }, body: {} });
 
-export const closeTerminal = (rest: Rest, { session_id, id }: Terminal): Promise<{ closed: true }> =>
-  rest.request('POST', `${pathOf(session_id)}/${encodeURIComponent(id)}:close`);
+export const closeTerminal = (rest: Rest, { session_id, id }: Terminal) =>
+  rest.request('POST /api/v1/sessions/{session_id}/terminals/{terminal_id}:close', {
+    path: { session_id, terminal_id: id },
+  });

@@ -1,5 +1,5 @@
 /** Detects the end of the first turn of a session. */
-import { MAIN_AGENT, type EventFrame, type TranscriptState } from '../../client/types.ts';
+import { MAIN_AGENT, type EventFrame, type TranscriptState } from '@service-code/client';
 import type { StateListener } from '../../stores/follow-state.ts';
 
 /** The members of an open session that are needed here. */

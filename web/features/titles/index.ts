@@ -1,4 +1,6 @@
+import { defineAsyncComponent } from 'vue';
 import type { Feature } from '../feature.ts';
-import GenerateTitle from './GenerateTitle.vue';
+
+const GenerateTitle = defineAsyncComponent(() => import('./GenerateTitle.vue'));
 
 export const titles: Feature = { action: GenerateTitle };

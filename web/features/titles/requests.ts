@@ -1,7 +1,9 @@
 /** REST calls of generated titles. */
-import type { GenerateTitle } from '#schema/rest/title.ts';
-import type { Rest } from '../../client/rest.ts';
+import type { Rest, RequestBody } from '@service-code/client';
 
 /** The new title, which an event sends too; rejects with 40923 if none can be generated. */
-export const generateTitle = (rest: Pick<Rest, 'request'>, sessionId: string, body: Partial<GenerateTitle>) =>
-  rest.request<{ title: string }>('POST', `sessions/${encodeURIComponent(sessionId)}/title/generate`, { body });
+export const generateTitle = (
+  rest: Pick<Rest, 'request'>,
+  session_id: string,
+  body: RequestBody<'POST /api/v1/sessions/{session_id}/title/generate'>,
+) => rest.request('POST /api/v1/sessions/{session_id}/title/generate', { path: { session_id }, body });

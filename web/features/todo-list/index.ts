@@ -1,6 +1,8 @@
+import { defineAsyncComponent } from 'vue';
 import type { Feature } from '../feature.ts';
-import TodoBody from './TodoBody.vue';
-import TodoStrip from './TodoStrip.vue';
 import { todoViews } from './todos.ts';
+
+const TodoBody = defineAsyncComponent(() => import('./TodoBody.vue'));
+const TodoStrip = defineAsyncComponent(() => import('./TodoStrip.vue'));
 
 export const todoList: Feature = { ...todoViews, bodies: { todos: TodoBody }, strip: TodoStrip };

@@ -29,9 +29,9 @@ export function foundPages(output: string): FoundPage[] {
 
 export const webViews: ToolViews = {
   tools: {
-    FetchURL: (args) => ({ verb: 'Fetch', subject: textOf(args, 'url') }),
+    FetchURL: (args) => ({ verb: 'Fetch', subject: textOf(args, 'url'), effect: 'reads' }),
     WebSearch(args, { output }) {
-      const summary = { verb: 'Search the web', subject: textOf(args, 'query'), prose: true } as const;
+      const summary = { verb: 'Search the web', subject: textOf(args, 'query'), prose: true, effect: 'reads' } as const;
       const pages = output === undefined ? [] : foundPages(outputText(output));
       if (pages.length === 0) return summary;
       const body: FoundBody = { kind: 'found', pages };

@@ -1,6 +1,6 @@
 /** The file tree of one session, updated while it is visible. */
 import { shallowRef } from 'vue';
-import type { Rest } from '../../client/rest.ts';
+import type { Rest } from '@service-code/client';
 import { listDirectories } from './requests.ts';
 import { ROOT, emptyTree, openDirectories, touched, withListed, withOpen } from './tree.ts';
 

@@ -1,6 +1,5 @@
 /** REST calls of the panel of files. */
-import type { Rest } from '../../client/rest.ts';
-import type { FileContent, FileHits, FileLists, GitDiff, GitStatusReply } from '../../client/types.ts';
+import type { Rest } from '@service-code/client';
 
 /** Upper limit of displayed entries of a directory. */
 const LIST_LIMIT = 1000;
@@ -11,11 +10,8 @@ const WHOLE_BYTES = 10_485_760;
 
 type Calls = Pick<Rest, 'request'>;
 
-const act = <T>(rest: Calls, sessionId: string, action: string, body: object) =>
-  rest.request<T>('POST', `sessions/${encodeURIComponent(sessionId)}/fs:${action}`, { body });
-
 /** Lists directories with the git marks of their entries; unreadable ones are omitted. */
-export async function listDirectories(rest: Calls, sessionId: string, paths: readonly string[]) {
+export async function listDirectories(rest: Calls, session_id: string, paths: readonly string[]) {
   const requests = [];
   for (let at = 0; at < paths.length; at += LIST_PATHS) {
     const body = {
@@ -26,7 +22,7 @@ export async function listDirectories(rest: Calls, sessionId: string, paths: rea
       exclude_globs: ['.git', '**/.git'],
       include_git_status: true,
     };
-    requests.push(act<FileLists>(rest, sessionId, 'list_many', body));
+    requests.push(rest.request('POST /api/v1/sessions/{session_id}/fs:list_many', { path: { session_id }, body }));
   }
   const replies = await Promise.all(requests);
   return new Map(
@@ -38,17 +34,24 @@ export async function listDirectories(rest: Calls, sessionId: string, paths: rea
   );
 }
 
-export const readFile = (rest: Calls, sessionId: string, path: string, offset = 0) =>
-  act<FileContent>(rest, sessionId, 'read', { path, offset, length: WINDOW_BYTES });
+export const readFile = (rest: Calls, session_id: string, path: string, offset = 0) =>
+  rest.request('POST /api/v1/sessions/{session_id}/fs:read', {
+    path: { session_id },
+    body: { path, offset, length: WINDOW_BYTES },
+  });
 
 /** A file as bytes, in base64; images are displayed whole or not at all. */
-export const readWhole = (rest: Calls, sessionId: string, path: string) =>
-  act<FileContent>(rest, sessionId, 'read', { path, length: WHOLE_BYTES, encoding: 'base64' });
+export const readWhole = (rest: Calls, session_id: string, path: string) =>
+  rest.request('POST /api/v1/sessions/{session_id}/fs:read', {
+    path: { session_id },
+    body: { path, length: WHOLE_BYTES, encoding: 'base64' },
+  });
 
-export const gitStatus = (rest: Calls, sessionId: string) => act<GitStatusReply>(rest, sessionId, 'git_status', {});
+export const gitStatus = (rest: Calls, session_id: string) =>
+  rest.request('POST /api/v1/sessions/{session_id}/fs:git_status', { path: { session_id }, body: {} });
 
-export const gitDiff = (rest: Calls, sessionId: string, path: string) =>
-  act<GitDiff>(rest, sessionId, 'diff', { path });
+export const gitDiff = (rest: Calls, session_id: string, path: string) =>
+  rest.request('POST /api/v1/sessions/{session_id}/fs:diff', { path: { session_id }, body: { path } });
 
-export const searchFiles = (rest: Calls, sessionId: string, query: string) =>
-  act<FileHits>(rest, sessionId, 'search', { query, limit: 50 });
+export const searchFiles = (rest: Calls, session_id: string, query: string) =>
+  rest.request('POST /api/v1/sessions/{session_id}/fs:search', { path: { session_id }, body: { query, limit: 50 } });

@@ -1,5 +1,5 @@
 /** The listed part of a work directory's tree, and the rows that it is drawn as. */
-import type { FileEntry } from '../../client/types.ts';
+import type { FileEntry } from '@service-code/client';
 
 export interface Directory {
   entries: readonly FileEntry[];

@@ -1,5 +1,5 @@
 /** Notifications of changed files of a session, across reconnects. */
-import type { Client } from '../../client/client.ts';
+import type { Client } from '@service-code/client';
 
 /** Throttle: each notification makes the server run git, and a build may write continuously. */
 const PAUSE_MS = 1000;

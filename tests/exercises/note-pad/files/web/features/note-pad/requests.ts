@@ -1,11 +1,10 @@
 /** REST calls about the note of a session. */
-import type { Note } from '#schema/rest/note.ts';
-import type { Rest } from '../../client/rest.ts';
+import type { Rest } from '@service-code/client';
 
-const pathOf = (sessionId: string) => `sessions/${encodeURIComponent(sessionId)}/note`;
+type Calls = Pick<Rest, 'request'>;
 
-export const readNote = (rest: Pick<Rest, 'request'>, sessionId: string): Promise<Note> =>
-  rest.request('GET', pathOf(sessionId));
+export const readNote = (rest: Calls, session_id: string) =>
+  rest.request('GET /api/v1/sessions/{session_id}/note', { path: { session_id } });
 
-export const writeNote = (rest: Pick<Rest, 'request'>, sessionId: string, content: string): Promise<Note> =>
-  rest.request('PUT', pathOf(sessionId), { body: { content } });
+export const writeNote = (rest: Calls, session_id: string, content: string) =>
+  rest.request('PUT /api/v1/sessions/{session_id}/note', { path: { session_id }, body: { content } });

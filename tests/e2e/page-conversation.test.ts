@@ -1,0 +1,251 @@
+/** The conversation on the built page: folding, streaming Markdown, jumps to any turn, menus of prompts, states of calls. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { beforeEach, expect, it } from 'vitest';
+import * as z from 'zod';
+import { usePage } from '#support/browser.ts';
+import { useBuiltServer } from '#support/built-server.ts';
+import { blankPng } from '#support/images.ts';
+import type { Script } from '#support/model-server.ts';
+
+const built = useBuiltServer(
+  async ({ project }) => {
+    await writeFile(join(project, 'notes.txt'), 'one\ntwo of them\nthree\n');
+    await writeFile(join(project, 'dot.png'), blankPng(2, 2));
+  },
+  { per: 'file' },
+);
+let page: Page;
+let session: string;
+
+usePage(
+  () => built.server,
+  (opened) => ({ page } = opened),
+);
+
+const visible = { state: 'visible' } as const;
+const hidden = { state: 'hidden' } as const;
+const log = () => page.getByRole('log', { name: 'Conversation', exact: true });
+const answer = () => log().getByRole('article', { name: 'Agent' }).last();
+const field = () => page.getByRole('textbox', { name: 'Prompt' });
+const promptOf = (text: string) => log().getByRole('article', { name: 'You' }).filter({ hasText: text });
+
+beforeEach(async () => {
+  session = await built.newSession();
+  await page.goto(`${built.server.url}/#/s/${session}`);
+  await field().waitFor(visible);
+});
+
+const idle = () =>
+  expect
+    .poll(async () => (await built.server.api('GET', `/sessions/${session}`)).data, { interval: 20 })
+    .toMatchObject({ busy: false, main_turn_active: false });
+
+async function turn(text: string, ...scripts: Script[]) {
+  for (const script of scripts.length ? scripts : [{ text: `Answer to ${text}` }]) built.base.model.enqueue(script);
+  await built.prompt(session, text);
+  await idle();
+}
+
+async function openMenu(prompt: string, item: string) {
+  await promptOf(prompt).hover();
+  await promptOf(prompt).getByRole('button', { name: 'Actions for this prompt' }).click();
+  await page.getByRole('menuitem', { name: item, exact: true }).click();
+}
+
+it('folds the work of a turn into one line, without its changes and failures', async () => {
+  const calls = (name: string, args: object): Script => ({ calls: [{ name, args }] });
+  await built.ok('POST', `/sessions/${session}/profile`, { agent_config: { permission_mode: 'yolo' } });
+  await turn(
+    'work',
+    { thinking: 'Let me see', calls: [{ name: 'Read', args: { path: 'notes.txt' } }] },
+    calls('Grep', { pattern: 'two', output_mode: 'content' }),
+    calls('Edit', { path: 'notes.txt', old_string: 'two of them', new_string: 'two or all of them' }),
+    calls('Bash', { command: 'true' }),
+    calls('Bash', { command: 'exit 3' }),
+    { text: 'It is done.' },
+  );
+  await answer().getByText('It is done.').waitFor(visible);
+  const card = (tool: string) => log().locator(`[data-tool="${tool}"]`);
+  const line = log().locator('[data-work]');
+  await line.getByText(/^.?Worked .+ · 6 steps · 1 file · \+1 −1$/).waitFor(visible);
+  expect(await line.getAttribute('title')).toMatch(/Time: .+\nTokens: /);
+  await card('Edit').waitFor(visible);
+  await card('Edit').locator('.word', { hasText: 'or all' }).waitFor(visible);
+  expect(await card('Bash').count()).toBe(1);
+  await card('Bash').getByText('exit code 3').waitFor(visible);
+  expect(await log().locator('[data-group]').count()).toBe(0);
+
+  await line.click();
+  await expect.poll(() => card('Bash').count()).toBe(2);
+  const group = log().locator('[data-group]');
+  await group.getByText('Thought · Read · Search').waitFor(visible);
+  await group.locator('button.head').first().click();
+  await card('Grep').getByText('1 hit').waitFor(visible);
+  await card('Grep').locator('button.head').click();
+  await card('Grep').getByRole('button', { name: 'notes.txt:2' }).click();
+  await page.getByRole('region', { name: 'notes.txt' }).waitFor(visible);
+});
+
+it('shows a call that a person rejected as rejected', async () => {
+  built.base.model.enqueue({ calls: [{ name: 'Bash', args: { command: 'touch made.txt' } }] });
+  await built.prompt(session, 'go');
+  await page.getByRole('group', { name: /^Approval:/ }).waitFor(visible);
+  const data = await built.ok('GET', `/sessions/${session}/approvals?status=pending`);
+  const { items } = z.object({ items: z.array(z.object({ approval_id: z.string() })) }).parse(data);
+  built.base.model.enqueue({ text: 'I leave it.' });
+  await built.ok('POST', `/sessions/${session}/approvals/${items[0]?.approval_id}`, { decision: 'rejected' });
+  const card = log().locator('[data-tool="Bash"]');
+  await card.getByText('rejected', { exact: true }).waitFor(visible);
+  expect(await card.getAttribute('data-state')).toBe('rejected');
+  await answer().getByText('I leave it.').waitFor(visible);
+  expect(await card.getByText('failed').count()).toBe(0);
+});
+
+it('draws growing Markdown block by block, with formulas, images of the project and places in files', async () => {
+  const text = [
+    '# Head\n\nIt costs $5 and $6, but $x^2$ is ',
+    'a formula.\n\n- one\n- two\n',
+    '- three\n\n```ts\nconst a = 1;\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n',
+    '![dot](dot.png) and ![far](https://x.test/a.png) and `notes.txt:2`\n\nlast',
+  ];
+  const held = built.base.model.enqueue({ text, paceMs: 80, hold: true });
+  await built.prompt(session, 'go');
+  await answer().getByText('last', { exact: true }).waitFor(visible);
+  await expect.poll(() => answer().locator('li').allTextContents()).toEqual(['one', 'two', 'three']);
+  await answer().locator('.katex').waitFor(visible);
+  await answer().getByText('It costs $5 and $6, but').waitFor(visible);
+  expect(await answer().locator('.formula').count()).toBe(1);
+  await answer().locator('code .hljs-keyword', { hasText: 'const' }).waitFor(visible);
+  await answer().getByRole('link', { name: 'far' }).waitFor(visible);
+  // The list is not drawn again when the text after it grows.
+  await answer()
+    .locator('li')
+    .first()
+    .evaluate((element) => element.setAttribute('data-kept', ''));
+  held.release();
+  await idle();
+  await answer().getByRole('img', { name: 'dot' }).waitFor(visible);
+  expect(await answer().locator('li[data-kept]').count()).toBe(1);
+
+  await answer().getByRole('img', { name: 'dot' }).click();
+  await page.getByRole('dialog', { name: 'dot' }).waitFor(visible);
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog', { name: 'dot' }).waitFor(hidden);
+  await answer().getByRole('button', { name: 'notes.txt:2' }).click();
+  await page.getByRole('region', { name: 'notes.txt' }).waitFor(visible);
+});
+
+it('draws formulas inside of their place only', async () => {
+  const wide = String.raw`A $\rule{900em}{900em}$ and $\kern-400em x$ and $\raisebox{90em}{x}$ and $\href{javascript:alert(1)}{x}$ end`;
+  await turn('go', { text: wide });
+  await answer().locator('.katex').first().waitFor(visible);
+  const outside = await answer().evaluate((element) => {
+    const { left, top, bottom } = element.getBoundingClientRect();
+    return [top - 4, bottom + 4].some((y) => {
+      const drawn = element.ownerDocument.elementFromPoint(left + 40, y);
+      return drawn !== null && element.contains(drawn);
+    });
+  });
+  expect(outside).toBe(false);
+  expect(await answer().locator('.katex a').count()).toBe(0);
+});
+
+it('folds long code', async () => {
+  await turn('go', { text: `\`\`\`\n${'line\n'.repeat(450)}\`\`\`` });
+  const height = async () => (await answer().boundingBox())?.height ?? 0;
+  await answer().getByRole('button', { name: 'Show all 450 lines' }).waitFor(visible);
+  expect(await height()).toBeLessThan(600);
+  await answer().getByRole('button', { name: 'Show all 450 lines' }).click();
+  await expect.poll(height).toBeGreaterThan(3000);
+});
+
+it('takes a prompt back to edit it, after a stop, and states that files stay', async () => {
+  await turn('one');
+  await turn('two');
+  const held = built.base.model.enqueue({ text: ['Half', ' of it'], hold: true });
+  await built.prompt(session, 'three');
+  await held.sent;
+  await openMenu('two', 'Edit and resend');
+  const dialog = page.getByRole('dialog', { name: 'Take back this prompt?' });
+  await dialog.getByText('Files are not changed back').waitFor(visible);
+  await dialog.getByText('It must be stopped first').waitFor(visible);
+  await dialog.getByRole('button', { name: 'Stop, then continue' }).click();
+  await expect.poll(() => field().inputValue()).toBe('two');
+  await promptOf('two').waitFor(hidden);
+  await promptOf('one').waitFor(visible);
+});
+
+it('explains why a prompt cannot be taken back', async () => {
+  await turn('one');
+  await page.route(`**/sessions/${session}:undo`, (route) =>
+    route.fulfill({
+      json: {
+        code: 40911,
+        msg: 'unavailable',
+        data: { reason: 'compaction_boundary', requestedCount: 1, undoableCount: 0 },
+      },
+    }),
+  );
+  await openMenu('one', 'Take back');
+  const dialog = page.getByRole('dialog', { name: 'Take back this prompt?' });
+  await dialog.getByRole('button', { name: 'Take back' }).click();
+  await dialog.getByRole('alert').getByText('The conversation was compacted after this prompt').waitFor(visible);
+});
+
+it('continues in a copy that ends before the prompt', async () => {
+  await turn('one');
+  await turn('two');
+  await openMenu('two', 'Continue in a copy');
+  await page.getByRole('button', { name: 'Open the copy' }).click();
+  await expect.poll(() => page.url()).not.toContain(session);
+  await expect.poll(() => field().inputValue()).toBe('two');
+  await promptOf('one').waitFor(visible);
+  expect(await promptOf('two').count()).toBe(0);
+});
+
+it('jumps to any turn without the turns between, from outline and find, and back to the newest', async () => {
+  for (let number = 1; number <= 60; number += 1)
+    await turn(`Prompt ${number}.`, { text: `Reply ${number}, word${number}.` });
+  await page.reload();
+  await log().getByText('Reply 60,').waitFor(visible);
+  const reads: string[] = [];
+  page.on('request', (request) => {
+    if (/\/transcript\?/.test(request.url())) reads.push(request.url());
+  });
+  await page.getByRole('button', { name: 'Outline of the prompts' }).click();
+  const outline = page.getByRole('dialog', { name: 'Outline of the prompts' });
+  await outline.getByRole('searchbox').fill('Prompt 5.');
+  await outline.getByRole('button', { name: /Prompt 5\./ }).click();
+  await log().getByText('Reply 5,').waitFor(visible);
+  expect(reads.filter((url) => url.includes('before_turn'))).toHaveLength(1);
+  expect(await log().getByText('Reply 60,').count()).toBe(0);
+
+  await page.getByRole('button', { name: 'To the newest' }).click();
+  await log().getByText('Reply 60,').waitFor(visible);
+
+  await page.getByRole('button', { name: 'Find in this conversation' }).click();
+  await page.getByRole('searchbox', { name: 'Find in this conversation' }).fill('word7');
+  await log().getByText('Reply 7,').waitFor(visible);
+  await page.getByText('1 of 1').waitFor(visible);
+  await page.keyboard.press('Escape');
+
+  // Reading on reaches the loaded turns.
+  for (let wheels = 0; wheels < 400 && (await log().getByText('Reply 60,').count()) === 0; wheels += 1) {
+    await log().evaluate((element) => (element.scrollTop += 2000));
+    await page.waitForTimeout(20);
+  }
+  await log().getByText('Reply 60,').waitFor(visible);
+  expect(await page.getByRole('button', { name: 'To the newest' }).count()).toBe(0);
+});
+
+it('counts the messages below while the user reads above', async () => {
+  for (let number = 1; number <= 12; number += 1) await turn(`Prompt ${number}.`);
+  await log().getByText('Answer to Prompt 12.').waitFor(visible);
+  await log().evaluate((element) => (element.scrollTop = 100));
+  await page.getByRole('button', { name: 'Go to the newest message' }).waitFor(visible);
+  await turn('another');
+  await page.getByRole('button', { name: /^\d new messages$/ }).click();
+  await log().getByText('Answer to another').waitFor(visible);
+});

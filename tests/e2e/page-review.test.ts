@@ -1,0 +1,151 @@
+/** The panel Review: edits of calls, the work tree, comments as one prompt. Build the page first. */
+import { execFileSync } from 'node:child_process';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
+import type { AxeResults } from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { launchBrowser, openPage, type OpenedPage } from '#support/browser.ts';
+import { until } from '#support/patience.ts';
+import { startWorld, type World } from '#support/world.ts';
+
+/** Lines of the long file. */
+const LINES = 20_000;
+
+let world: World;
+let browser: Browser;
+let axe: string;
+let opened: OpenedPage;
+let page: Page;
+let session: string;
+
+const git = (...args: string[]) =>
+  execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@example.org', ...args], { cwd: world.project });
+
+beforeAll(async () => {
+  [world, browser, axe] = await Promise.all([
+    startWorld({ webDirectory: resolve(import.meta.dirname, '../../web/dist') }),
+    launchBrowser(),
+    readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'),
+  ]);
+  await writeFile(join(world.project, 'a.txt'), 'one\nthe second line\nthree\n');
+  git('add', '.');
+  git('commit', '-q', '-m', 'first');
+  await writeFile(join(world.project, 'long.txt'), Array.from({ length: LINES }, (_, at) => `line ${at}\n`).join(''));
+});
+afterAll(async () => {
+  await browser.close();
+  await world.close();
+});
+
+beforeEach(async () => {
+  ({ id: session } = await world.session({
+    metadata: { cwd: world.project },
+    agent_config: { permission_mode: 'yolo' },
+  }));
+  world.model.enqueue({
+    calls: [
+      { name: 'Read', args: { path: 'a.txt' } },
+      { name: 'Write', args: { path: 'new.txt', content: 'fresh\nlines\n' } },
+    ],
+  });
+  world.model.enqueue({
+    calls: [
+      { name: 'Edit', args: { path: 'a.txt', old_string: 'the second line', new_string: 'the second long line' } },
+    ],
+  });
+  world.model.enqueue({ text: 'Changed.' });
+  await world.prompt(session, 'Change it');
+  opened = await openPage(browser, world.server);
+  ({ page } = opened);
+  await page.goto(`${world.server.url}/#/s/${session}`);
+  await page.getByText('Changed.').first().waitFor();
+  const review = page.getByRole('button', { name: 'Review', exact: true });
+  if ((await review.getAttribute('aria-pressed')) !== 'true') await review.click();
+  await file('new.txt').waitFor();
+});
+afterEach(async () => {
+  await page.close();
+  // The next turn writes it again, and files that exist must be read first.
+  await rm(join(world.project, 'new.txt'));
+  git('checkout', '-q', '--', 'a.txt');
+  expect(opened.errors).toEqual([]);
+});
+
+const file = (path: string) => page.getByRole('list', { name: 'Changed files' }).getByRole('button', { name: path });
+const lines = (path: string) => page.getByRole('listbox', { name: `Changed lines of ${path}` });
+const line = (path: string, text: string) => lines(path).getByRole('option', { name: text });
+const open = (source: string) => page.getByRole('tab', { name: source, exact: true }).click();
+
+/** The findings of axe in the panel: WCAG 2.2 AA and best practice. */
+async function findings(): Promise<string[]> {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate<AxeResults>(`axe.run('.review', {
+    runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+    rules: { region: { enabled: false } },
+  })`);
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+}
+
+it('displays the edits of the calls, in one column and in two', async () => {
+  await line('new.txt', 'added: fresh').waitFor();
+  await file('a.txt').click();
+  await line('a.txt', 'removed: the second line').waitFor();
+  const words = await lines('a.txt').locator('mark.word').allInnerTexts();
+  expect(words.map((word) => word.trim())).toEqual(['long']);
+  await page.getByRole('button', { name: 'Side by side' }).click();
+  await line('a.txt', 'removed: the second line added: the second long line').waitFor();
+  expect(await findings()).toEqual([]);
+  await page.getByRole('button', { name: 'Side by side' }).click();
+  await page.getByRole('checkbox', { name: 'Viewed: a.txt' }).check();
+  await page.getByText('1 of 2 viewed').waitFor();
+});
+
+it('collects comments on lines of the work tree and sends them as one prompt, with the keyboard alone', async () => {
+  await open('Work tree');
+  await file('a.txt').click();
+  await line('a.txt', 'added: the second long line').waitFor();
+  await lines('a.txt').focus();
+  await page.keyboard.press('n');
+  await page.keyboard.press('Shift+ArrowDown');
+  await page.keyboard.press('c');
+  await page.getByRole('textbox', { name: 'Comment on a.txt:2' }).waitFor();
+  await page.keyboard.type('Why longer?');
+  await page.keyboard.press('Control+Enter');
+  await file('new.txt').click();
+  await lines('new.txt').focus();
+  await page.keyboard.press('End');
+  await page.keyboard.press('Enter');
+  await page.getByRole('textbox', { name: 'Comment on new.txt:2' }).waitFor();
+  await page.keyboard.type('Say more.');
+  await page.keyboard.press('Control+Enter');
+  expect(await findings()).toEqual([]);
+
+  world.model.enqueue({ text: 'Understood.' });
+  const before = world.model.requests.length;
+  await page.getByRole('button', { name: 'Send 2 comments' }).click();
+  const request = await world.model.waitForRequest(before + 1);
+  const sent = JSON.stringify(request.body);
+  expect(sent).toContain(
+    JSON.stringify('a.txt:2\n```diff\n-the second line\n+the second long line\n```\nWhy longer?').slice(1, -1),
+  );
+  expect(sent).toContain(JSON.stringify('new.txt:2\n```diff\n+lines\n```\nSay more.').slice(1, -1));
+  await page.getByRole('region', { name: 'Comments' }).waitFor({ state: 'hidden' });
+});
+
+it('draws the first lines of a long difference without the rest, and moves to its last line', async () => {
+  await open('Work tree');
+  await file('long.txt').click();
+  await line('long.txt', 'added: line 0').waitFor();
+  expect(await lines('long.txt').getByRole('option').count()).toBeLessThan(200);
+  await lines('long.txt').focus();
+  await page.keyboard.press('End');
+  await until(
+    () =>
+      lines('long.txt')
+        .getByText(`line ${LINES - 1}`, { exact: true })
+        .isVisible(),
+    'the last line',
+  );
+});

@@ -1,0 +1,300 @@
+/** Panes, panels, keys and the regions of a phone: the built page on the built server, with a scripted model. */
+import type { Page, Route } from 'playwright-core';
+import { beforeEach, expect, it } from 'vitest';
+import * as z from 'zod';
+import { usePage } from '#support/browser.ts';
+import { useBuiltServer } from '#support/built-server.ts';
+
+const built = useBuiltServer(undefined, { per: 'file' });
+let page: Page;
+
+usePage(
+  () => built.server,
+  (opened) => ({ page } = opened),
+);
+
+const visible = { state: 'visible' } as const;
+const hidden = { state: 'hidden' } as const;
+const pane = (title: string) => page.getByRole('region', { name: title, exact: true });
+const panes = () => page.locator('.session-pane');
+const field = (title: string) => pane(title).getByRole('textbox', { name: 'Prompt' });
+const card = (title: string) => pane(title).getByRole('group', { name: /^Approval:/ });
+const button = (name: string) => page.getByRole('button', { name, exact: true });
+const link = (title: string) =>
+  page.getByRole('navigation', { name: 'Sessions', exact: true }).getByRole('link', { name: title });
+const hash = () => new URL(page.url()).hash;
+const isFocused = (element: ReturnType<typeof field>) =>
+  expect.poll(() => element.evaluate((node) => node.matches(':focus'))).toBe(true);
+
+let count = 0;
+/** A name that no other session of the file has. */
+const unique = (name: string) => `${name} ${(count += 1)}`;
+
+async function newSession(title: string): Promise<string> {
+  const id = await built.newSession();
+  await built.ok('POST', `/sessions/${id}/profile`, { title });
+  return id;
+}
+
+const open = async (...ids: string[]) => {
+  await page.goto(`${built.server.url}/#/s/${ids.join('+')}`);
+  await panes().first().getByRole('textbox', { name: 'Prompt' }).waitFor(visible);
+};
+
+/** Starts a turn whose command waits for an approval. */
+async function startWaiting(id: string, command: string) {
+  built.base.model.enqueue({ calls: [{ name: 'Bash', args: { command } }] });
+  await built.prompt(id, 'go');
+  await expect.poll(() => pendingOf(id)).toBe('approval');
+}
+
+const sessionSchema = z.object({ pending_interaction: z.string() });
+const pendingOf = async (id: string) =>
+  sessionSchema.parse(await built.ok('GET', `/sessions/${id}`)).pending_interaction;
+
+beforeEach(() => page.setViewportSize({ width: 1400, height: 800 }));
+
+it('answers the approval of the focused pane only, where two panes wait', async () => {
+  const [left, right] = [unique('Left'), unique('Right')];
+  const ids = [await newSession(left), await newSession(right)];
+  await startWaiting(ids[0] ?? '', 'touch left');
+  await startWaiting(ids[1] ?? '', 'touch right');
+  await open(...ids);
+  await card(left).waitFor(visible);
+  await card(right).waitFor(visible);
+  built.base.model.enqueue({ text: 'Done.' });
+  const approve = card(right).getByRole('button', { name: 'Approve', exact: true });
+  await expect.poll(() => approve.isEnabled()).toBe(true);
+  await field(right).focus();
+  await page.keyboard.press('Alt+y');
+  await card(right).waitFor(hidden);
+  await expect.poll(() => pendingOf(ids[1] ?? '')).toBe('none');
+  expect(await pendingOf(ids[0] ?? '')).toBe('approval');
+  await card(left).waitFor(visible);
+});
+
+it('opens sessions next to each other from the menu, by keys and by dragging, and keeps the layout over a reload', async () => {
+  const [one, two, three] = [unique('One'), unique('Two'), unique('Three')];
+  const [first = '', second = '', third = ''] = [await newSession(one), await newSession(two), await newSession(three)];
+  await open(first);
+  await link(two).hover();
+  await button(`Menu of ${two}`).click();
+  await page.getByRole('menuitem', { name: 'Open to the right' }).click();
+  await expect.poll(hash).toBe(`#/s/${first}+${second}`);
+  await pane(two).waitFor(visible);
+
+  await page.keyboard.press('Control+\\');
+  const palette = page.getByRole('dialog', { name: 'Search' });
+  await palette.getByRole('combobox', { name: 'Search sessions' }).fill(`@${three}`);
+  await palette.getByRole('option', { name: three }).waitFor(visible);
+  await page.keyboard.press('Enter');
+  await expect.poll(hash).toBe(`#/s/${first}+${second}+${third}`);
+
+  await pane(two).getByRole('button', { name: 'Files' }).click();
+  await pane(two).getByRole('tab', { name: 'Files' }).waitFor(visible);
+  const splitter = page.getByRole('separator', { name: 'Width of the sidebar' });
+  const before = Number(await splitter.getAttribute('aria-valuenow'));
+  await splitter.focus();
+  await page.keyboard.press('ArrowRight');
+  expect(Number(await splitter.getAttribute('aria-valuenow'))).toBeGreaterThan(before);
+  const layout = async () => ({
+    sidebar: await splitter.getAttribute('aria-valuenow'),
+    panes: await panes().evaluateAll((all) => all.map((element) => element.getAttribute('aria-label'))),
+    panels: await page.getByRole('tab', { selected: true }).allTextContents(),
+  });
+  const stored = await layout();
+  await page.reload();
+  await pane(two).getByRole('tab', { name: 'Files' }).waitFor(visible);
+  await expect.poll(layout).toEqual(stored);
+  await pane(two).getByRole('button', { name: 'Close the panel' }).click();
+
+  // A dragged session replaces that of the pane.
+  await pane(three).getByRole('button', { name: 'Session menu' }).click();
+  await page.getByRole('menuitem', { name: 'Close this pane' }).click();
+  await expect.poll(hash).toBe(`#/s/${first}+${second}`);
+  await link(three).dragTo(pane(one), { targetPosition: { x: 60, y: 300 } });
+  await expect.poll(hash).toBe(`#/s/${third}+${second}`);
+});
+
+it('keeps the sessions of all panes followed while others are visited', async () => {
+  const [left, right] = [unique('Kept left'), unique('Kept right')];
+  const [kept = '', other = ''] = [await newSession(left), await newSession(right)];
+  const visited = [];
+  for (let number = 0; number < 8; number += 1) visited.push(await newSession(unique('Visited')));
+  await open(kept, other);
+  await field(right).focus();
+  for (const id of visited) {
+    await page.locator(`a[href="#/s/${id}"]`).click();
+    await expect.poll(hash).toBe(`#/s/${kept}+${id}`);
+  }
+  built.base.model.enqueue({ text: 'Still followed.' });
+  await built.prompt(kept, 'hello');
+  await pane(left).getByText('Still followed.').waitFor(visible);
+});
+
+it('draws no reply of a session that was left in another one', async () => {
+  const [left, entered] = [unique('Left behind'), unique('Entered')];
+  const [slow = '', fast = ''] = [await newSession(left), await newSession(entered)];
+  let release = () => {};
+  const gate = new Promise<void>((resolve) => (release = resolve));
+  const held = new Set<string>();
+  const hold = async (route: Route) => {
+    held.add(new URL(route.request().url()).pathname);
+    await gate;
+    await route.continue().catch(() => undefined);
+  };
+  await open(fast);
+  await page.route(`**/sessions/${slow}**`, hold);
+  await page.route(`**/sessions/${slow}/**`, hold);
+  await link(left).click();
+  await expect.poll(hash).toBe(`#/s/${slow}`);
+  await expect.poll(() => held.size).toBeGreaterThan(0);
+  await link(entered).click();
+  await pane(entered).waitFor(visible);
+  await field(entered).fill('mine');
+  release();
+  await page.unrouteAll({ behavior: 'wait' });
+  await link(left).waitFor(visible);
+  expect(await panes().count()).toBe(1);
+  await pane(entered).waitFor(visible);
+  expect(await field(entered).inputValue()).toBe('mine');
+
+  // A copy that arrives after the user has left does not take the pane.
+  let copied = () => {};
+  const copy = new Promise<void>((resolve) => (copied = resolve));
+  await page.route(`**/sessions/${fast}:fork`, async (route) => {
+    const reply = await route.fetch();
+    await copy;
+    await route.fulfill({ response: reply });
+  });
+  await button('Session menu').click();
+  const replied = page.waitForResponse(/:fork$/);
+  await page.getByRole('menuitem', { name: 'Continue in a copy' }).click();
+  await link(left).first().click();
+  await pane(left).waitFor(visible);
+  copied();
+  await replied;
+  await page.evaluate('new Promise((resolve) => setTimeout(resolve))');
+  expect(hash()).toBe(`#/s/${slow}`);
+});
+
+it('leads from the start to the prompt box, and from the list to it, with few keys', async () => {
+  const title = unique('By keyboard');
+  const id = await newSession(title);
+  built.base.model.enqueue({
+    calls: [1, 2, 3, 4, 5].map((number) => ({ name: 'Read', args: { path: `missing-${number}` } })),
+  });
+  built.base.model.enqueue({ text: 'All is read.' });
+  await built.prompt(id, 'go');
+  await open(id);
+  await pane(title).getByText('All is read.').waitFor(visible);
+
+  // As after the load of a page that has not moved the focus.
+  await page.evaluate('document.body.tabIndex = -1, document.body.focus(), document.body.removeAttribute("tabindex")');
+  await page.keyboard.press('Tab');
+  await isFocused(button('Skip to the prompt box'));
+  await page.keyboard.press('Enter');
+  await isFocused(field(title));
+
+  await link(title).focus();
+  let tabs = 0;
+  while (!(await field(title).evaluate((node) => node.matches(':focus')))) {
+    await page.keyboard.press('Tab');
+    expect((tabs += 1)).toBeLessThan(16);
+  }
+  await page.keyboard.press('Shift+F6');
+  await page.keyboard.press('Shift+F6');
+  await expect.poll(() => page.locator('[data-region="sidebar"] :focus').count()).toBe(1);
+  await page.keyboard.press('F6');
+  await page.keyboard.press('F6');
+  await isFocused(field(title));
+});
+
+it('runs commands by the position of their keys, as on a Mac, and lists the keys', async () => {
+  const title = unique('Keys');
+  await open(await newSession(title));
+  await page.evaluate(`document.activeElement.dispatchEvent(
+    new KeyboardEvent('keydown', { code: 'KeyN', key: 'Dead', altKey: true, bubbles: true, cancelable: true }))`);
+  await page.getByRole('dialog', { name: 'New session' }).waitFor(visible);
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog', { name: 'New session' }).waitFor(hidden);
+
+  // In the prompt box the character is typed.
+  await field(title).fill('');
+  await field(title).press('?');
+  expect(await field(title).inputValue()).toBe('?');
+  await page.getByRole('log').first().focus();
+  await page.keyboard.press('?');
+  const list = page.getByRole('dialog', { name: 'Keys' });
+  await list.getByText('Open the palette').waitFor(visible);
+  // No command runs while a dialog is open.
+  await page.keyboard.press('Control+b');
+  await page.keyboard.press('Escape');
+  await list.waitFor(hidden);
+  const sidebar = page.getByRole('complementary', { name: 'Sidebar' });
+  await sidebar.waitFor(visible);
+  await page.keyboard.press('Control+b');
+  await sidebar.waitFor(hidden);
+  await button('Show the sidebar').click();
+  await sidebar.waitFor(visible);
+});
+
+it('closes the innermost part at Escape, and a panel that covers the conversation by its button', async () => {
+  const title = unique('Escape');
+  await page.setViewportSize({ width: 800, height: 800 });
+  await open(await newSession(title));
+  await pane(title).getByRole('button', { name: 'Files' }).click();
+  await pane(title).getByRole('tab', { name: 'Files' }).waitFor(visible);
+  await field(title).waitFor(hidden);
+  await page.reload();
+  await button('Close the panel').click();
+  await field(title).waitFor(visible);
+  await pane(title).getByRole('button', { name: 'Files' }).click();
+  await pane(title).getByRole('tab', { name: 'Files' }).focus();
+  await page.keyboard.press('Escape');
+  await field(title).waitFor(visible);
+  await isFocused(field(title));
+});
+
+it('shows one region at a time on a phone, and Back leads out of each', async () => {
+  const title = unique('On a phone');
+  await newSession(title);
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.goto(`${built.server.url}/#/`);
+  await page.reload();
+  await page.getByRole('heading', { name: 'Service Code' }).waitFor(visible);
+  await button('New session').filter({ visible: true }).first().waitFor(visible);
+  await button('Sessions').click();
+  await link(title).click();
+  await field(title).waitFor(visible);
+  const name = pane(title).getByRole('heading', { name: title });
+  expect((await name.boundingBox())?.width).toBeGreaterThan(120);
+
+  await button('Changes').click();
+  await pane(title).getByRole('button', { name: 'Close the panel' }).waitFor(visible);
+  await field(title).waitFor(hidden);
+  await page.goBack();
+  await field(title).waitFor(visible);
+  await button('More').click();
+  await page.getByRole('dialog', { name: 'More' }).getByRole('button', { name: 'MCP' }).click();
+  await pane(title).getByRole('button', { name: 'Close the panel' }).click();
+  await field(title).waitFor(visible);
+  await button('More').click();
+  await page.getByRole('dialog', { name: 'More' }).waitFor(visible);
+  await page.goBack();
+  await page.getByRole('dialog', { name: 'More' }).waitFor(hidden);
+  await page.goBack();
+  await link(title).waitFor(visible);
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Service Code' }).waitFor(visible);
+});
+
+it('leaves the height of an on-screen keyboard to the conversation and the prompt box', async () => {
+  const title = unique('Keyboard');
+  await page.setViewportSize({ width: 390, height: 500 });
+  await open(await newSession(title));
+  await field(title).focus();
+  await page.getByRole('navigation', { name: 'Regions' }).waitFor(hidden);
+  const box = await field(title).boundingBox();
+  expect((box?.y ?? 0) + (box?.height ?? Infinity)).toBeLessThanOrEqual(500);
+});

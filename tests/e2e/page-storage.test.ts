@@ -1,0 +1,111 @@
+/** Data that the page keeps in the browser: unsent prompts, and the token for a new tab. Build the page first. */
+import { resolve } from 'node:path';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import * as z from 'zod';
+import { launchBrowser } from '#support/browser.ts';
+import { PATIENCE_MS, until } from '#support/patience.ts';
+import { startServer, type TestServer } from '#support/server.ts';
+import { temporaryHome } from '#support/temporary-home.ts';
+
+const webDirectory = resolve(import.meta.dirname, '../../web/dist');
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+/** Starts a server; with `port`, at the address of an earlier one. */
+async function serverDuringTest(home: string, port = 0): Promise<TestServer> {
+  const server = await startServer({ home, port, webDirectory });
+  let closed: Promise<void> | undefined;
+  const close = () => (closed ??= server.close());
+  onTestFinished(close);
+  return { ...server, close };
+}
+
+const portOf = ({ url }: TestServer) => Number(new URL(url).port);
+
+async function contextDuringTest(): Promise<BrowserContext> {
+  const context = await browser.newContext();
+  context.setDefaultTimeout(PATIENCE_MS);
+  onTestFinished(() => context.close());
+  return context;
+}
+
+async function newSession(server: TestServer): Promise<string> {
+  const { data } = await server.api('POST', '/sessions', { title: 'Unsent', metadata: { cwd: server.home } });
+  return z.object({ id: z.string() }).parse(data).id;
+}
+
+const prompt = (page: Page) => page.getByRole('textbox', { name: 'Prompt' });
+const attached = (page: Page) => page.getByRole('list', { name: 'Attachments' }).getByText('notes.txt');
+const question = (page: Page) => page.getByRole('heading', { name: 'This server needs its token' });
+const sessions = (page: Page) => page.getByRole('button', { name: 'New session', exact: true }).first();
+
+/** Pastes a file into the prompt. */
+async function paste(page: Page): Promise<void> {
+  await prompt(page).focus();
+  await page.evaluate(`{
+    const clipboardData = new DataTransfer();
+    clipboardData.items.add(new File(['secret plan'], 'notes.txt', { type: 'text/plain' }));
+    const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
+    document.activeElement.dispatchEvent(event);
+  }`);
+}
+
+it('keeps an unsent prompt and its files over a reload, also of what was typed while the server was away', async () => {
+  const home = await temporaryHome();
+  const server = await serverDuringTest(home);
+  const session = await newSession(server);
+  const page = await (await contextDuringTest()).newPage();
+  await page.goto(`${server.url}/#token=${server.token}`);
+  await sessions(page).waitFor();
+  await page.goto(`${server.url}/#/s/${session}`);
+  await page.getByRole('heading', { name: 'Unsent' }).waitFor();
+  await prompt(page).fill('Read the notes');
+  await server.close();
+  await page.getByText('The server does not answer.').waitFor();
+  // What was read stays.
+  expect(await page.getByRole('heading', { name: 'Unsent' }).isVisible()).toBe(true);
+  await prompt(page).fill('Read the notes again');
+  await paste(page);
+  await attached(page).waitFor();
+
+  await serverDuringTest(home, portOf(server));
+  await page.reload();
+  await attached(page).waitFor();
+  expect(await prompt(page).inputValue()).toBe('Read the notes again');
+  await page.getByRole('button', { name: 'Remove notes.txt' }).click();
+  await prompt(page).fill('');
+  await page.reload();
+  await prompt(page).waitFor();
+  expect(await attached(page).count()).toBe(0);
+  expect(await prompt(page).inputValue()).toBe('');
+});
+
+it('a new tab gets the token of an open one, whose server is then known to be there', async () => {
+  const home = await temporaryHome();
+  const server = await serverDuringTest(home);
+  const context = await contextDuringTest();
+  const first = await context.newPage();
+  await first.goto(`${server.url}/#token=${server.token}`);
+  await sessions(first).waitFor();
+  const second = await context.newPage();
+  await second.goto(server.url);
+  await sessions(second).waitFor();
+  expect(await question(second).count()).toBe(0);
+  await second.close();
+
+  // Another program at the same address receives no token from the new tab.
+  await server.close();
+  const other = await serverDuringTest(await temporaryHome(), portOf(server));
+  const carried: (string | undefined)[] = [];
+  const third = await context.newPage();
+  third.on('request', (request) => carried.push(request.headers()['authorization']));
+  await third.goto(other.url);
+  await question(third).waitFor();
+  expect(carried.filter((header) => header !== undefined)).toEqual([]);
+  await until(() => first.isVisible('text=This server needs its token'), 'the question of the first tab');
+});

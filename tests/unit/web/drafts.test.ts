@@ -1,0 +1,147 @@
+/** Unsent prompts: their storage, and files that wait for the server. */
+import { expect, it, vi } from 'vitest';
+import { nextTick, shallowRef } from 'vue';
+import { ApiError, ConnectionError, type Connection, type Upload } from '@service-code/client';
+import { createDrafts } from '../../../web/stores/drafts.ts';
+import type { DraftStorage, StoredDraft } from '../../../web/stores/draft-storage.ts';
+import { useHeldSend } from '../../../web/stores/held-send.ts';
+
+/** A database that stores copies. */
+function storageOf(stored = new Map<string, StoredDraft>()): DraftStorage & { stored: Map<string, StoredDraft> } {
+  return {
+    stored,
+    slot: (id) => ({
+      read: async () => stored.get(id),
+      write: async ({ text, files }) => void stored.set(id, { text, files: [...files] }),
+    }),
+    removeBefore: async () => {},
+  };
+}
+
+/** A server that answers while its connection is open. */
+function serverOf(kind: Connection['kind'] = 'open') {
+  const connection = shallowRef<Connection>(kind === 'waiting' ? { kind, retryAt: 0 } : { kind });
+  const listeners = new Set<(state: Connection) => void>();
+  const uploaded: string[] = [];
+  const discarded: string[] = [];
+  let refusal: Error | undefined;
+  return {
+    connection,
+    uploaded,
+    discarded,
+    refuse(error: Error | undefined) {
+      refusal = error;
+    },
+    connect(next: Connection) {
+      connection.value = next;
+      for (const listener of listeners) listener(next);
+    },
+    deps: {
+      rest: {
+        async upload(_file: Blob, name: string): Promise<Upload> {
+          if (connection.value.kind !== 'open') throw new ConnectionError('away');
+          if (refusal) throw refusal;
+          uploaded.push(name);
+          return { id: `file_${uploaded.length}`, name, media_type: 'text/plain', size: 1, created_at: '' };
+        },
+        async deleteUpload(id: string) {
+          discarded.push(id);
+          return { deleted: true as const };
+        },
+      },
+      socket: {
+        get connection() {
+          return connection.value;
+        },
+        onConnection(listener: (state: Connection) => void) {
+          listeners.add(listener);
+          return () => void listeners.delete(listener);
+        },
+      },
+    },
+  };
+}
+
+const notes = () => new File(['x'], 'notes.txt', { type: 'text/plain' });
+
+it('stores each change, restores it in another page, and removes it with the sending', async () => {
+  const storage = storageOf();
+  const first = createDrafts(serverOf().deps, storage).of('session_1');
+  await first.restored;
+  first.text.value = 'Fix';
+  first.text.value = 'Fix the parser';
+  first.attachments.add([notes()]);
+  await vi.waitFor(() =>
+    expect(storage.stored.get('session_1')).toMatchObject({ text: 'Fix the parser', files: [{ name: 'notes.txt' }] }),
+  );
+
+  const server = serverOf();
+  const drafts = createDrafts(server.deps, storage);
+  const second = drafts.of('session_1');
+  expect(drafts.of('session_1')).toBe(second);
+  await second.restored;
+  expect(second.text.value).toBe('Fix the parser');
+  await vi.waitFor(() => expect(second.attachments.ready.value).toBe(true));
+  expect(server.uploaded).toEqual(['notes.txt']);
+  expect(drafts.of('session_2').text.value).toBe('');
+  second.sent();
+  await vi.waitFor(() => expect(storage.stored.get('session_1')).toEqual({ text: '', files: [] }));
+});
+
+it('keeps what was typed before the stored draft was read', async () => {
+  const storage = storageOf(new Map([['session_1', { text: 'earlier', files: [] }]]));
+  const draft = createDrafts(serverOf().deps, storage).of('session_1');
+  draft.text.value = 'later';
+  await draft.restored;
+  expect(draft.text.value).toBe('earlier\n\nlater');
+  await vi.waitFor(() => expect(storage.stored.get('session_1')?.text).toBe('earlier\n\nlater'));
+});
+
+it('lasts as long as the page where the browser has no database', async () => {
+  const refuse = () => Promise.reject(new Error('no database'));
+  const draft = createDrafts(serverOf().deps, {
+    slot: () => ({ read: refuse, write: refuse }),
+    removeBefore: refuse,
+  }).of('session_1');
+  await draft.restored;
+  draft.text.value = 'kept';
+  await nextTick();
+  expect(draft.text.value).toBe('kept');
+});
+
+it('uploads files when the server answers again; a refused file may be tried again', async () => {
+  const server = serverOf('waiting');
+  const { attachments } = createDrafts(server.deps, storageOf()).of('session_1');
+  attachments.add([notes()]);
+  expect(attachments.list.value[0]?.state.kind).toBe('waiting');
+  server.refuse(new ApiError(41301, 'Too large', { status: 200 }));
+  server.connect({ kind: 'open' });
+  await vi.waitFor(() => expect(attachments.list.value[0]?.state).toEqual({ kind: 'failed', reason: 'Too large' }));
+  server.refuse(undefined);
+  attachments.retry(attachments.list.value[0]?.key ?? 0);
+  await vi.waitFor(() => expect(attachments.ready.value).toBe(true));
+  attachments.remove();
+  expect(server.discarded).toEqual(['file_1']);
+});
+
+it('sends as soon as the server answers and the files are uploaded, unless that is cancelled', async () => {
+  const server = serverOf('waiting');
+  const { attachments } = createDrafts(server.deps, storageOf()).of('session_1');
+  const send = vi.fn(async () => {});
+  const held = useHeldSend({ connection: server.connection, attachments, send });
+  attachments.add([notes()]);
+  expect(held.reason.value).toBeUndefined();
+  held.request();
+  expect(held.reason.value?.key).toBe('drafts.waits-for-server');
+  held.cancel();
+  expect(held.reason.value).toBeUndefined();
+  held.request();
+  server.connect({ kind: 'open' });
+  expect(held.reason.value?.key).toBe('drafts.waits-for-files');
+  expect(send).not.toHaveBeenCalled();
+  await vi.waitFor(() => expect(send).toHaveBeenCalledOnce());
+  expect(held.reason.value).toBeUndefined();
+  held.request();
+  await nextTick();
+  expect(send).toHaveBeenCalledTimes(2);
+});

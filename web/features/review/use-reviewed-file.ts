@@ -1,0 +1,104 @@
+/** The files of the chosen source, and the lines of the displayed one. */
+import { computed, shallowRef, watch, type Ref } from 'vue';
+import { ApiError, type GitStatusReply } from '@service-code/client';
+import { t } from '../../messages/messages.ts';
+import type { ToolFrame } from '../../state/timeline.ts';
+import { useSessionState } from '../../stores/session-state.ts';
+import type { OpenSession } from '../../stores/session.ts';
+import { useWorkbench } from '../../stores/workbench.ts';
+import { gitDiff, gitStatus } from '../workspace/requests.ts';
+import { unifiedRows, type DiffRow } from './diff-rows.ts';
+import { editedCount, editedFiles, editedRows, editingFrames } from './edits.ts';
+import { displayedPath, isFolder, treeFiles, type ReviewedFile } from './files.ts';
+import type { ReviewState } from './review-store.ts';
+
+const NO_GIT = 40908;
+
+/** Lines of the displayed file. */
+export interface DisplayedLines {
+  path: string;
+  rows: readonly DiffRow[];
+  /** Whether lines are missing at the end. */
+  isCut: boolean;
+}
+
+const sameFrames = (one: readonly ToolFrame[], other: readonly ToolFrame[]) =>
+  one.length === other.length && one.every((frame, at) => frame === other[at]);
+
+export function useReviewedFile(session: OpenSession, state: ReviewState, isShown: Readonly<Ref<boolean>>) {
+  const { client, report } = useWorkbench();
+
+  /** Without a status for a folder that is not under git. */
+  async function readTree(): Promise<{ status: GitStatusReply | undefined }> {
+    try {
+      return { status: await gitStatus(client.rest, session.id) };
+    } catch (error) {
+      if (error instanceof ApiError && error.code === NO_GIT) return { status: undefined };
+      throw error;
+    }
+  }
+  const tree = useSessionState({ load: readTree, active: () => isShown.value && state.source === 'tree' });
+
+  /** The same array until a call changes: the view of the session changes with each streamed word. */
+  const frames = computed<readonly ToolFrame[]>((before = []) => {
+    if (!isShown.value || state.source === 'tree') return before;
+    const found = editingFrames(session.view.value.main.items, state.source);
+    return sameFrames(found, before) ? before : found;
+  });
+  const edited = computed(() => editedFiles(frames.value, session.cwd.value ?? ''));
+
+  const files = computed((): readonly ReviewedFile[] => {
+    if (state.source === 'tree') return tree.value.value?.status ? treeFiles(tree.value.value.status) : [];
+    return edited.value.map((file) => ({
+      path: file.path,
+      mark: file.isWritten ? 'written' : 'edited',
+      counts: editedCount(file),
+    }));
+  });
+  const path = computed(() => displayedPath(files.value, state.paths[state.source]));
+
+  const lines = shallowRef<DisplayedLines>();
+  /** Increases with each read of a difference; the reply of an earlier one is ignored. */
+  let reads = 0;
+
+  async function readDiff(file: string) {
+    const read = ++reads;
+    try {
+      const { diff, truncated } = await gitDiff(client.rest, session.id, file);
+      if (read === reads) lines.value = { path: file, rows: unifiedRows(diff), isCut: truncated };
+    } catch (error) {
+      report(error);
+    }
+  }
+
+  watch(
+    [path, files],
+    () => {
+      const file = path.value;
+      if (file === undefined || isFolder(file)) {
+        reads += 1;
+        lines.value = undefined;
+        return;
+      }
+      if (lines.value?.path !== file) lines.value = undefined;
+      if (state.source === 'tree') return void readDiff(file);
+      reads += 1;
+      const found = edited.value.find((other) => other.path === file);
+      const heading = (call: { tool: string; at: number; count: number }) => t('review.edit', call);
+      lines.value = { path: file, rows: found ? editedRows(found, heading) : [], isCut: false };
+    },
+    { immediate: true },
+  );
+
+  return {
+    files,
+    path,
+    /** Undefined while they are read. */
+    lines,
+    /** Whether the folder is known to have no repository. */
+    hasNoGit: computed(() => tree.value.value !== undefined && tree.value.value.status === undefined),
+    /** Whether the files of the source are known. */
+    isRead: computed(() => state.source !== 'tree' || tree.value.value !== undefined),
+    refresh: tree.refresh,
+  };
+}

@@ -1,0 +1,23 @@
+/** Selects a session and scrolls to the card that requests an answer. */
+import { watch } from 'vue';
+import { requestPlaces } from '../../composer/request-places.ts';
+import type { Workbench } from '../../stores/workbench.ts';
+
+/** The conversation is loaded first; afterwards the person may have gone elsewhere. */
+const WAIT_MS = 10_000;
+
+export function goToRequest(workbench: Workbench, sessionId: string): void {
+  workbench.select(sessionId);
+  const { cards } = requestPlaces(workbench.open(sessionId));
+  const stop = watch(
+    () => [...cards][0],
+    (card) => {
+      if (!card) return;
+      // Not in the callback of an immediate watcher, which has no handle yet.
+      queueMicrotask(() => stop());
+      card.scrollIntoView({ block: 'nearest' });
+    },
+    { immediate: true, flush: 'post' },
+  );
+  setTimeout(stop, WAIT_MS);
+}

@@ -1,0 +1,12 @@
+export const agents = {
+  'agents.title': 'Agents',
+  'agents.none': 'No agents yet',
+  'agents.noneText': 'Agents that the main one starts are listed here, with their conversations.',
+  'agents.running': 'running',
+  'agents.done': 'done',
+  'agents.failed': 'failed',
+  'agents.stopped': 'stopped',
+  'agents.tokens': ({ tokens }: { tokens: string }) => `${tokens} tokens`,
+  'agents.stop': 'Stop',
+  'agents.toBackground': 'Move to background',
+} as const;

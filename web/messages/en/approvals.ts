@@ -1,0 +1,18 @@
+export const approvals = {
+  'approvals.heading': 'Approve?',
+  'approvals.label': ({ action }: { action: string }) => `Approval: ${action}`,
+  'approvals.approve': 'Approve',
+  'approvals.approve-session': 'Approve for this session',
+  'approvals.reject': 'Reject …',
+  'approvals.reject-now': 'Reject',
+  'approvals.back': 'Back',
+  'approvals.feedback': 'What should the agent do instead?',
+  'approvals.feedback-hint': 'What should it do instead? (optional)',
+  'approvals.unread': 'Scroll to the end to approve',
+  'approvals.in': ({ directory }: { directory: string }) => `in ${directory}`,
+  'approvals.position': ({ at, count }: { at: number; count: number }) => `${at} of ${count}`,
+  'approvals.previous': 'Previous approval',
+  'approvals.next': 'Next approval',
+  'approvals.more': 'More answers',
+  'approvals.elsewhere': 'It was answered elsewhere. Your answer was not used.',
+} as const;

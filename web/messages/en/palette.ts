@@ -1,0 +1,32 @@
+/** The palette: commands, sessions, files and the search in sessions. */
+export const palette = {
+  'palette.title': 'Search',
+  'palette.label': 'Search sessions',
+  'palette.placeholder': 'Words, or "part of a text"; > commands, @ sessions, / files',
+  'palette.hits': 'Hits',
+  'palette.commands': 'Commands',
+  'palette.sessions': 'Sessions',
+  'palette.findFile': 'Find a file',
+  'palette.files': 'Files of this session',
+  'palette.nothing': 'Nothing found.',
+  'palette.searching': 'Searching …',
+  'palette.noSession': 'Open a session to find its files.',
+  'palette.where': 'Where',
+  'palette.inSession': 'This session',
+  'palette.inProject': 'This project',
+  'palette.everywhere': 'All sessions',
+  'palette.author': 'Written by',
+  'palette.anyone': 'Anyone',
+  'palette.people': 'People',
+  'palette.agents': 'Agents',
+  'palette.order': 'Order',
+  'palette.best': 'Best first',
+  'palette.newest': 'Newest first',
+  'palette.count': ({ count, hasMore }: { count: number; hasMore: boolean }) =>
+    `${count}${hasMore ? ' or more' : ''} ${count === 1 && !hasMore ? 'hit' : 'hits'}`,
+  'palette.degraded': ({ reason }: { reason: string }) => `The newest messages may be missing: ${reason}`,
+  'palette.readonly': 'The home cannot be written: newer messages may be missing.',
+  'palette.incomplete': 'Not everything was searched. More words, or a smaller scope, find the rest.',
+  'palette.indexing': ({ done, total }: { done: number; total: number }) =>
+    `Indexing: ${done} of ${total} sessions. More may be found later.`,
+} as const;

@@ -1,0 +1,37 @@
+export const remote = {
+  'remote.title': 'Remote control',
+  'remote.control': 'Remote control',
+  'remote.thisMachine': 'This machine',
+  'remote.note':
+    'Use this server from another device through the relay of your account. Its operator can see what passes through it.',
+  'remote.reading': 'Reading the state …',
+  'remote.turnOff': 'Turn off',
+  'remote.keepOn': 'Keep it on',
+  'remote.usedHere':
+    'This page uses it: turning it off ends the connection, and only this machine can turn it on again.',
+  'remote.goToAccount': 'Go to the account',
+  'remote.checkAgain': 'Check again',
+
+  'remote.showAddress': 'Show the address with the token and its QR code',
+  'remote.hideAddress': 'Hide the address with the token',
+  'remote.tokenWarning': 'It contains the token of this server: show it only to your own devices.',
+  'remote.fullAddress': 'Address with the token',
+  'remote.copyAddress': 'Copy the address with the token',
+  'remote.qrCode': 'QR code of the address',
+
+  'remote.devices': 'Devices',
+  'remote.count': ({ listed, most }: { listed: number; most: number }) => `${listed} listed, ${most} can be active`,
+  'remote.readDevicesAgain': 'Read the devices again',
+  'remote.readingDevices': 'Reading the devices …',
+  'remote.logInToSee': 'Log in to see the devices of your account.',
+  'remote.logIn': 'Log in',
+  'remote.noDevices': 'No devices yet. This machine appears here after remote control was turned on.',
+  'remote.ownDevice': 'this machine',
+  'remote.name': 'Name',
+  'remote.rename': 'Rename',
+  'remote.renameNamed': ({ name }: { name: string }) => `Rename ${name}`,
+  'remote.deactivate': 'Deactivate',
+  'remote.deactivateIt': 'Deactivate it',
+  'remote.deactivateOwn': 'Turn off and deactivate',
+  'remote.removeOwn': 'Turn off and remove',
+} as const;

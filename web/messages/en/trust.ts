@@ -1,0 +1,6 @@
+export const trust = {
+  'trust.question': 'Trust this project?',
+  'trust.effect': 'Such settings can start programs on your machine and widen where the agent works.',
+  'trust.trust': 'Trust',
+  'trust.notNow': 'Not now',
+} as const;

@@ -1,0 +1,5 @@
+export const ui = {
+  'ui.notification': 'Notification',
+  'ui.notifications': 'Notifications, {hotkey}',
+  'ui.tooltip': 'Tooltip',
+} as const;

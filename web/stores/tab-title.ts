@@ -1,0 +1,19 @@
+/** Keeps the title of the browser's tab up to date. */
+import { watchEffect } from 'vue';
+import { titleOf } from '../state/session-list.ts';
+import { tabTitle } from '../state/tab-title.ts';
+import { useWorkbench } from './workbench.ts';
+
+export function useTabTitle(): void {
+  const { list, selected, workspaces, meta } = useWorkbench();
+  watchEffect(() => {
+    const { sessions } = list.value;
+    const session = sessions.find(({ id }) => id === selected.value);
+    document.title = tabTitle({
+      waiting: sessions.filter(({ pending_interaction }) => pending_interaction !== 'none').length,
+      session: session && titleOf(session),
+      workspace: workspaces.value.find(({ id }) => id === session?.workspace_id)?.name,
+      serverTitle: meta.value?.web_title,
+    });
+  });
+}

@@ -1,0 +1,4 @@
+declare module '*?sprite' {
+  const address: string;
+  export default address;
+}
