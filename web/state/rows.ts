@@ -5,7 +5,6 @@ import type { Message } from '../messages/messages.ts';
 export type Turn = Extract<Item, { kind: 'turn' }>;
 export type Marker = Extract<Item, { kind: 'marker' }>;
 export type ToolFrame = Extract<Frame, { kind: 'tool' }>;
-type TextFrame = Extract<Frame, { kind: 'text' }>;
 export type ThinkingFrame = Extract<Frame, { kind: 'thinking' }>;
 export type { Step };
 

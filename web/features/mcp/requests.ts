@@ -3,9 +3,6 @@ import type { AuthStatus, Locator, McpServerConfig, Rest } from '@service-code/c
 
 type Calls = Pick<Rest, 'request'>;
 
-type SignIn =
-  { status: 'already-authorized' } | { status: 'authorization-required'; flowId: string; authorizationUrl: string };
-
 export type NamedStatus = { name: string; authStatus: AuthStatus };
 
 /** The configured servers, including those of a project's directory. */
