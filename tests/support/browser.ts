@@ -32,7 +32,8 @@ export function launchBrowser(): Promise<Browser> {
 
 /** Opens a server's page with its token. A request to any other origin is recorded as an error. */
 export async function openPage(browser: Browser, server: { url: string; token: string }): Promise<OpenedPage> {
-  const page = await browser.newPage({ viewport: { width: 1200, height: 800 } });
+  const context = await browser.newContext({ viewport: { width: 1200, height: 800 } });
+  const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
   const errors: string[] = [];
   const requests: string[] = [];
@@ -69,7 +70,7 @@ export function usePage(server: () => { url: string; token: string }, onOpen: (o
     onOpen(opened);
   });
   afterEach(async () => {
-    await opened.page.close();
+    await opened.page.context().close();
     if (opened.errors.length > 0) throw new Error(opened.errors.join('\n'));
   });
 }
