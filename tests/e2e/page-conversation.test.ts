@@ -249,3 +249,49 @@ it('counts the messages below while the user reads above', async () => {
   await page.getByRole('button', { name: /^\d new messages$/ }).click();
   await log().getByText('Answer to another').waitFor(visible);
 });
+
+it('moves between turns by j and k while the conversation has the focus, and keeps it when the row is scrolled away', async () => {
+  const lines = Array.from({ length: 12 }, (_, at) => `line ${at}`).join('\n\n');
+  for (let number = 1; number <= 12; number += 1)
+    await turn(`Prompt ${number}.`, { text: `${lines}\n\nend ${number}` });
+  await log().getByText('end 12', { exact: true }).waitFor(visible);
+  const focused = (prompt: string) =>
+    expect
+      .poll(
+        () =>
+          log()
+            .locator('[data-key]:focus')
+            .textContent({ timeout: 1000 })
+            .catch(() => ''),
+        { interval: 20 },
+      )
+      .toContain(prompt);
+  await log().focus();
+  await page.keyboard.press('k');
+  await focused('Prompt 12.');
+  // Two presses before the first one has scrolled.
+  await page.keyboard.press('k');
+  await page.keyboard.press('k');
+  await focused('Prompt 10.');
+  await promptOf('Prompt 10.').waitFor(visible);
+  await page.keyboard.press('j');
+  await focused('Prompt 11.');
+  await page.keyboard.press('?');
+  const keys = page.getByRole('dialog', { name: 'Keys' });
+  await keys.getByText('Next turn').waitFor(visible);
+  await page.keyboard.press('Escape');
+  await keys.waitFor(hidden);
+  await focused('Prompt 11.');
+
+  await log().hover();
+  await page.mouse.wheel(0, -20_000);
+  await log().getByText('Prompt 1.', { exact: true }).waitFor(visible);
+  await expect.poll(() => log().evaluate((element) => element.matches(':focus'))).toBe(true);
+  await page.keyboard.press('j');
+  await focused('Prompt 2.');
+
+  // In the prompt box they are characters.
+  await field().fill('');
+  await field().press('j');
+  expect(await field().inputValue()).toBe('j');
+});

@@ -1,4 +1,5 @@
 /** Commands of the conversation. */
+import { moveTurn } from '../../conversation/turn-keys.ts';
 import { nextViewMode } from '../../stores/view-mode.ts';
 import type { Feature } from '../feature.ts';
 
@@ -20,6 +21,24 @@ export const conversation: Feature = {
       inSessionMenu: true,
       when: ({ session }) => session !== undefined,
       run: ({ session }) => void (session && (session.tool.value = 'find')),
+    },
+    {
+      id: 'conversation.nextTurn',
+      title: 'conversation.nextTurn',
+      keys: 'J',
+      scope: 'conversation',
+      repeats: true,
+      when: ({ session }) => session !== undefined,
+      run: ({ session }) => moveTurn(session, 1),
+    },
+    {
+      id: 'conversation.previousTurn',
+      title: 'conversation.previousTurn',
+      keys: 'K',
+      scope: 'conversation',
+      repeats: true,
+      when: ({ session }) => session !== undefined,
+      run: ({ session }) => moveTurn(session, -1),
     },
     { id: 'conversation.view', title: 'conversation.viewNext', icon: 'eye', keys: 'Mod+O', run: nextViewMode },
   ],

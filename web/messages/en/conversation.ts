@@ -24,6 +24,8 @@ export const conversation = {
   'conversation.toEnd': 'Go to the newest message',
   'conversation.newBelow': ({ count }: { count: number }) => counted(count, 'new message', 'new messages'),
   'conversation.toNewest': 'To the newest',
+  'conversation.nextTurn': 'Next turn',
+  'conversation.previousTurn': 'Turn before',
   'conversation.window': 'You read an earlier part of the conversation.',
 
   'conversation.worked': ({ time }: { time: string }) => `Worked ${time}`,
