@@ -31,6 +31,7 @@ import { pageRoot, scopedName } from './page-root.ts';
 import { answerTokenRequests } from './token-share.ts';
 import type { TokenStore } from './token-store.ts';
 import { openTokenChannel, takeToken } from './token.ts';
+import { rememberViewMode } from './view-mode.ts';
 
 const RELAY_PING_MS = 30_000;
 /** Capacity of the LRU list of followed sessions, which are displayed again without loading. */
@@ -77,6 +78,7 @@ export function createWorkbench(features: FeatureSet, tokens: TokenStore) {
     return given !== undefined;
   });
   const layout = createLayout(scopedName('layout'));
+  rememberViewMode(localStorage, scopedName('view'));
   const panes = createPanes({ navigation, layout, panels: features.panels });
   const { selected } = panes;
   /** The message to display in the selected session, until it is displayed. */
