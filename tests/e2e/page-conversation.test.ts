@@ -1,6 +1,6 @@
 /** The conversation on the built page: folding, streaming Markdown, jumps to any turn, menus of prompts, states of calls. */
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -203,6 +203,120 @@ it('continues in a copy that ends before the prompt', async () => {
   await expect.poll(() => field().inputValue()).toBe('two');
   await promptOf('one').waitFor(visible);
   expect(await promptOf('two').count()).toBe(0);
+});
+
+async function openSessionMenu(item: string) {
+  await page.getByRole('button', { name: 'Session menu' }).click();
+  await page.getByRole('menuitem', { name: item, exact: true }).click();
+}
+
+it('copies the text of a prompt', async () => {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await turn('one');
+  await openMenu('one', 'Copy text');
+  await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe('one');
+});
+
+it('keeps the dialog of a prompt whose row the growing conversation has moved out of view', async () => {
+  await turn('one', { text: 'line\n\n'.repeat(40) });
+  const held = built.base.model.enqueue({ text: Array.from({ length: 200 }, () => 'more\n\n'), paceMs: 5, hold: true });
+  await openMenu('one', 'Take back');
+  const dialog = page.getByRole('dialog', { name: 'Take back this prompt?' });
+  await dialog.waitFor(visible);
+  await built.prompt(session, 'two');
+  await held.sent;
+  await promptOf('one').waitFor({ state: 'detached' });
+  await dialog.getByText('It must be stopped first').waitFor(visible);
+  // A prompt that was sent meanwhile is taken back too.
+  await dialog.getByRole('button', { name: 'Stop, then continue' }).click();
+  await dialog.waitFor(hidden);
+  await log().getByText('Prompts were taken back.').waitFor(visible);
+  expect(await promptOf('one').count()).toBe(0);
+});
+
+it('starts a child session from the menu, after a stop', async () => {
+  await turn('one');
+  const held = built.base.model.enqueue({ text: ['Half', ' of it'], hold: true });
+  await built.prompt(session, 'two');
+  await held.sent;
+  await openSessionMenu('New child session');
+  const dialog = page.getByRole('dialog', { name: 'Start a child session?' });
+  await dialog.getByText('files are not copied').waitFor(visible);
+  await dialog.getByText('It must be stopped first').waitFor(visible);
+  await dialog.getByRole('button', { name: 'Stop, then continue' }).click();
+  await expect.poll(() => page.url()).not.toContain(session);
+  await log().getByText('Answer to one').waitFor(visible);
+  const data = await built.ok('GET', `/sessions/${session}/children`);
+  const { items } = z.object({ items: z.array(z.object({ id: z.string() })) }).parse(data);
+  expect(page.url()).toContain(items[0]?.id ?? 'a child');
+});
+
+it('offers a stop where the server reports a running agent', async () => {
+  await turn('one');
+  let refusals = 1;
+  await page.route(`**/sessions/${session}:fork`, (route) =>
+    (refusals -= 1) < 0 ? route.continue() : route.fulfill({ json: { code: 40901, msg: 'busy' } }),
+  );
+  await openSessionMenu('Continue in a copy');
+  await page.getByRole('button', { name: 'Open the copy' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Stop, then continue' }).click();
+  await expect.poll(() => page.url()).not.toContain(session);
+});
+
+it('compacts with an instruction from the menu, and explains why it cannot', async () => {
+  await openSessionMenu('Compact the conversation …');
+  const dialog = page.getByRole('dialog', { name: 'Compact the conversation?' });
+  await dialog.getByRole('button', { name: 'Compact the conversation' }).click();
+  await dialog.getByRole('alert').getByText('The conversation cannot be compacted.').waitFor(visible);
+  await page.keyboard.press('Escape');
+  await turn('one');
+  await turn('two');
+  built.base.model.enqueue({ text: 'They said one and two.' });
+  await openSessionMenu('Compact the conversation …');
+  await dialog.getByRole('textbox').fill('the numbers');
+  await page.keyboard.press('Enter');
+  await dialog.waitFor(hidden);
+  await log().getByText('The conversation above was compacted').waitFor(visible);
+  expect(JSON.stringify(built.base.model.requests.at(-1)?.body['messages'])).toContain('the numbers');
+});
+
+it('exports the session as an archive', async () => {
+  await turn('one');
+  const download = page.waitForEvent('download');
+  await openSessionMenu('Export as a zip archive');
+  const file = await download;
+  expect(file.suggestedFilename()).toBe(`service-session-${session}.zip`);
+  const bytes = await readFile(await file.path());
+  expect(bytes.subarray(0, 2).toString()).toBe('PK');
+  expect(bytes.includes('manifest.json')).toBe(true);
+});
+
+it('lists the warnings of the session and of the configuration, with the paths of their files', async () => {
+  const skill = join(built.base.project, '.service-code/skills/broken/SKILL.md');
+  await mkdir(dirname(skill), { recursive: true });
+  await writeFile(skill, '---\nname: [\n---\n');
+  await turn('one');
+  const lines = page.getByRole('list', { name: 'Warnings' });
+  await lines.getByText(skill).waitFor(visible);
+  const config = join(built.base.home, 'config.toml');
+  const before = await readFile(config, 'utf8');
+  await writeFile(config, `${before}\n[loop_control]\nmax_steps_per_turn = "many"\n`);
+  const ofConfig = lines.getByRole('listitem').filter({ hasText: 'loop_control' });
+  await ofConfig.waitFor(visible);
+  await ofConfig.getByRole('button', { name: 'Dismiss this warning' }).click();
+  await ofConfig.waitFor(hidden);
+  await lines.getByRole('button', { name: 'Dismiss this warning' }).click();
+  await lines.waitFor(hidden);
+  await writeFile(config, before);
+  // They stay dismissed.
+  await page.reload();
+  await log().getByText('Answer to one').waitFor(visible);
+  const read = page.waitForResponse(/\/warnings$/);
+  await turn('two');
+  await read;
+  await log().getByText('Answer to two').waitFor(visible);
+  expect(await lines.count()).toBe(0);
+  await rm(dirname(skill), { recursive: true });
 });
 
 it('jumps to any turn without the turns between, from outline and find, and back to the newest', async () => {

@@ -159,7 +159,7 @@ it('draws no reply of a session that was left in another one', async () => {
   await pane(entered).waitFor(visible);
   expect(await field(entered).inputValue()).toBe('mine');
 
-  // A copy that arrives after the user has left does not take the pane.
+  // A copy that arrives after the user has left does not take the pane, or the session that is open then.
   let copied = () => {};
   const copy = new Promise<void>((resolve) => (copied = resolve));
   await page.route(`**/sessions/${fast}:fork`, async (route) => {
@@ -170,6 +170,8 @@ it('draws no reply of a session that was left in another one', async () => {
   await button('Session menu').click();
   const replied = page.waitForResponse(/:fork$/);
   await page.getByRole('menuitem', { name: 'Continue in a copy' }).click();
+  await button('Open the copy').click();
+  await page.keyboard.press('Escape');
   await link(left).first().click();
   await pane(left).waitFor(visible);
   copied();
