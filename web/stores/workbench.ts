@@ -57,6 +57,7 @@ export function createWorkbench(features: FeatureSet, tokens: TokenStore) {
     token: () => token,
     caller,
     WebSocket: window.WebSocket,
+    XMLHttpRequest: window.XMLHttpRequest,
     // Proxies between close connections without traffic, and the server sends no pings.
     ...(viaRelay && { idlePingMs: RELAY_PING_MS }),
   });
@@ -68,6 +69,8 @@ export function createWorkbench(features: FeatureSet, tokens: TokenStore) {
   const problem = shallowRef<string>();
   /** The last change of settings or a workspace by another client. */
   const elsewhere = shallowRef<string>();
+  /** Warnings about the configuration of the server; no request returns those before the connection. */
+  const configWarnings = shallowRef<readonly { message: string }[]>([]);
   const meta = shallowRef<Meta>();
   const models = shallowRef<Model[]>([]);
   const config = shallowRef<Config>();
@@ -157,6 +160,7 @@ export function createWorkbench(features: FeatureSet, tokens: TokenStore) {
   socket.onEvent((frame) => {
     elsewhere.value = changeElsewhere(frame) ?? elsewhere.value;
     if (frame.type === 'event.config.changed') readModels().catch(report);
+    if (frame.type === 'event.config.warning') configWarnings.value = frame.payload.warnings;
   });
 
   watch(selected, (id) => {
@@ -186,6 +190,7 @@ export function createWorkbench(features: FeatureSet, tokens: TokenStore) {
     unauthorized,
     problem,
     elsewhere,
+    configWarnings,
     lists,
     list: lists.list,
     workspaces: lists.workspaces,
