@@ -134,7 +134,32 @@ it('draws growing Markdown block by block, with formulas, images of the project 
   await page.keyboard.press('Escape');
   await page.getByRole('dialog', { name: 'dot' }).waitFor(hidden);
   await answer().getByRole('button', { name: 'notes.txt:2' }).click();
-  await page.getByRole('region', { name: 'notes.txt' }).waitFor(visible);
+  await page.getByRole('region', { name: 'notes.txt' }).locator('mark', { hasText: 'two' }).waitFor(visible);
+});
+
+it('opens a file at the line of its place, also one that is not read at first', async () => {
+  const lines = Array.from({ length: 9000 }, (_, at) => `const line${at + 1} = '${'x'.repeat(40)}';`);
+  await writeFile(join(built.base.project, 'long.ts'), `${lines.join('\n')}\n`);
+  await turn('go', { text: 'See `long.ts:8000` and `long.ts:20`.' });
+  await answer().getByRole('button', { name: 'long.ts:8000' }).click();
+  const file = page.getByRole('region', { name: 'long.ts' });
+  const isShown = (text: string) =>
+    expect
+      .poll(() =>
+        file.locator('mark').evaluate((mark) => {
+          const [row, box] = [mark.getBoundingClientRect(), mark.closest('.code-text')?.getBoundingClientRect()];
+          return box && row.top >= box.top && row.bottom <= box.bottom ? mark.textContent : '';
+        }),
+      )
+      .toContain(text);
+  await isShown('line8000 ');
+  await answer().getByRole('button', { name: 'long.ts:20' }).click();
+  await isShown('line20 ');
+  // The same place again, after the person has scrolled away.
+  await file.locator('.code-text').evaluate((box) => (box.scrollTop = 90_000));
+  await answer().getByRole('button', { name: 'long.ts:20' }).click();
+  await isShown('line20 ');
+  await rm(join(built.base.project, 'long.ts'));
 });
 
 it('draws formulas inside of their place only', async () => {
