@@ -45,8 +45,10 @@ export function createDrafts(deps: AttachmentDeps, storage: DraftStorage) {
         takeBack(stored.text);
         attachments.restore(stored.files);
       }
+      // The progress of uploads is not stored.
+      const fileIds = () => attachments.list.value.map(({ file }) => file.id).join(' ');
       // The draft outlives the component that opened it.
-      effectScope(true).run(() => watch([text, attachments.list], () => void save(), { flush: 'sync' }));
+      effectScope(true).run(() => watch([text, fileIds], () => void save(), { flush: 'sync' }));
       if (isTouched) void save();
     }
 
