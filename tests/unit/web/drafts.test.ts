@@ -1,7 +1,7 @@
 /** Unsent prompts: their storage, and files that wait for the server. */
 import { expect, it, vi } from 'vitest';
 import { nextTick, shallowRef } from 'vue';
-import { ApiError, ConnectionError, type Connection, type Upload, type UploadOptions } from '@service-code/client';
+import { ApiError, ConnectionError, type Connection, type Rest, type Upload } from '@service-code/client';
 import { createDrafts } from '../../../web/stores/drafts.ts';
 import type { DraftStorage, StoredDraft } from '../../../web/stores/draft-storage.ts';
 import { useHeldSend } from '../../../web/stores/held-send.ts';
@@ -128,7 +128,7 @@ it('has the progress of an upload, which stores nothing, and cancels one that is
   const storage = storageOf();
   const server = serverOf();
   const write = vi.spyOn(storage.stored, 'set');
-  let options: UploadOptions | undefined;
+  let options: Parameters<Rest['upload']>[3];
   const draft = createDrafts(
     {
       ...server.deps,
