@@ -241,6 +241,18 @@ it('runs commands by the position of their keys, as on a Mac, and lists the keys
   await sidebar.waitFor(visible);
 });
 
+it('lists each command a single time', async () => {
+  const title = unique('Commands');
+  await open(await newSession(title));
+  await page.keyboard.press('Control+k');
+  const palette = page.getByRole('dialog', { name: 'Search' });
+  await palette.getByRole('combobox').fill('>');
+  const options = palette.getByRole('option');
+  await options.filter({ hasText: 'Review' }).waitFor(visible);
+  const titles = await options.locator('.page-palette-text').allTextContents();
+  expect(titles.filter((name, at) => titles.indexOf(name) !== at)).toEqual([]);
+});
+
 it('closes the innermost part at Escape, and a panel that covers the conversation by its button', async () => {
   const title = unique('Escape');
   await page.setViewportSize({ width: 800, height: 800 });
