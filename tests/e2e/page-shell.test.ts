@@ -303,6 +303,104 @@ it('shows one region at a time on a phone, and Back leads out of each', async ()
   await page.getByRole('heading', { name: 'Service Code' }).waitFor(visible);
 });
 
+it('closes the palette, dialogs, menus and popovers by Back on a phone before it leaves a region', async () => {
+  const [title, other] = [unique('Back'), unique('Another')];
+  const [id, another] = [await newSession(title), await newSession(other)];
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.goto(`${built.server.url}/#/`);
+  await page.reload();
+  await button('Sessions').click();
+  await link(title).click();
+  await field(title).waitFor(visible);
+  await button('Changes').click();
+  const panel = pane(title).getByRole('button', { name: 'Close the panel' });
+  await panel.waitFor(visible);
+  const palette = page.getByRole('dialog', { name: 'Search' });
+  const dialog = page.getByRole('dialog', { name: 'Compact the conversation?' });
+
+  await page.keyboard.press('Control+k');
+  await palette.waitFor(visible);
+  await page.goBack();
+  await palette.waitFor(hidden);
+  await panel.waitFor(visible);
+  // It is closed in another way: its entry is left too.
+  await page.keyboard.press('Control+k');
+  await palette.waitFor(visible);
+  await page.keyboard.press('Escape');
+  await palette.waitFor(hidden);
+  await expect.poll(() => page.evaluate('history.state?.overlays ?? 0')).toBe(0);
+  await page.goBack();
+  await field(title).waitFor(visible);
+
+  // A dialog takes over the entry of the menu that has opened it.
+  await button('Session menu').click();
+  await page.getByRole('menuitem', { name: 'Compact the conversation …' }).click();
+  await dialog.waitFor(visible);
+  await page.goBack();
+  await dialog.waitFor(hidden);
+  await page.goForward();
+  await expect.poll(() => page.evaluate('history.state?.overlays ?? 0')).toBe(0);
+  expect(await dialog.count()).toBe(0);
+  await field(title).waitFor(visible);
+  await button('Attach files, change settings').click();
+  const more = page.getByRole('dialog', { name: 'Attach files, change settings' });
+  await more.waitFor(visible);
+  await page.goBack();
+  await more.waitFor(hidden);
+  await field(title).waitFor(visible);
+
+  // Back leads to the place before the palette, not to the palette.
+  await button('More').click();
+  await page.getByRole('dialog', { name: 'More' }).getByRole('button', { name: 'Open the palette' }).click();
+  await palette.getByRole('combobox').fill(`@${other}`);
+  await palette.getByRole('option', { name: other }).click();
+  await expect.poll(hash).toBe(`#/s/${another}`);
+  await field(other).waitFor(visible);
+  await page.goBack();
+  await expect.poll(hash).toBe(`#/s/${id}`);
+  await field(title).waitFor(visible);
+  expect(await palette.count()).toBe(0);
+  await page.keyboard.press('Control+k');
+  await palette.waitFor(visible);
+  await page.reload();
+  await field(title).waitFor(visible);
+  await expect.poll(() => page.evaluate('history.state?.overlays ?? 0')).toBe(0);
+  await page.goBack();
+  await link(title).waitFor(visible);
+});
+
+it('has a working prompt box after the settings of a phone were closed by Escape', async () => {
+  const title = unique('Plus');
+  await page.setViewportSize({ width: 390, height: 800 });
+  await open(await newSession(title));
+  for (const press of [1, 2]) {
+    await button('Attach files, change settings').click();
+    const more = page.getByRole('dialog', { name: 'Attach files, change settings' });
+    await more.waitFor(visible);
+    await page.keyboard.press('Escape');
+    await more.waitFor(hidden);
+    await field(title).click();
+    await page.keyboard.type(`hello ${press}`);
+    expect(await field(title).inputValue()).toBe(`hello ${press}`);
+    built.base.model.enqueue({ text: `Answer ${press}.` });
+    await page.keyboard.press('Enter');
+    await pane(title).getByText(`Answer ${press}.`).waitFor(visible);
+    expect(await field(title).inputValue()).toBe('');
+  }
+  // A part of the settings is closed without the rest.
+  await button('Attach files, change settings').click();
+  const more = page.getByRole('dialog', { name: 'Attach files, change settings' });
+  await more.getByRole('button', { name: /^Permission mode/ }).click();
+  await page.getByRole('menuitemradio').first().waitFor(visible);
+  await page.keyboard.press('Escape');
+  await page.getByRole('menuitemradio').first().waitFor(hidden);
+  await page.keyboard.press('Escape');
+  await more.waitFor(hidden);
+  await field(title).fill('again');
+  await button('Send').click();
+  await expect.poll(() => field(title).inputValue()).toBe('');
+});
+
 it('leaves the height of an on-screen keyboard to the conversation and the prompt box', async () => {
   const title = unique('Keyboard');
   await page.setViewportSize({ width: 390, height: 500 });
