@@ -103,6 +103,24 @@ it('shows a call that a person rejected as rejected', async () => {
   expect(await card.getByText('failed').count()).toBe(0);
 });
 
+it('shows a call that a person stopped as cancelled, unlike one that failed', async () => {
+  await built.ok('POST', `/sessions/${session}/profile`, { agent_config: { permission_mode: 'yolo' } });
+  built.base.model.enqueue({
+    calls: [
+      { name: 'Bash', args: { command: 'exit 3' } },
+      { name: 'Bash', args: { command: 'echo started; sleep 600' } },
+    ],
+  });
+  await built.prompt(session, 'go');
+  const card = (command: string) => log().locator('[data-tool="Bash"]').filter({ hasText: command });
+  await card('sleep').getByText('started', { exact: true }).waitFor(visible);
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
+  await card('sleep').getByText('cancelled', { exact: true }).waitFor(visible);
+  expect(await card('sleep').getAttribute('data-state')).toBe('cancelled');
+  expect(await card('exit 3').getAttribute('data-state')).toBe('failed');
+  await card('exit 3').getByText('exit code 3').waitFor(visible);
+});
+
 it('draws growing Markdown block by block, with formulas, images of the project and places in files', async () => {
   const text = [
     '# Head\n\nIt costs $5 and $6, but $x^2$ is ',
