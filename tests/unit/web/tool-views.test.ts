@@ -19,10 +19,8 @@ import { createToolViews } from '../../../web/render/tool-view.ts';
 import type { ToolFrame } from '../../../web/state/rows.ts';
 import { toolCallOf } from '../../../web/state/tool-call.ts';
 
-const all = [
-  ...[subagentViews, questionViews, planViews, swarmViews, goalViews, cronViews],
-  ...[todoViews, shellViews, fileViews, webViews, displayViews, skillViews],
-];
+const core = [shellViews, fileViews, webViews, displayViews, skillViews, todoViews];
+const all = [subagentViews, questionViews, planViews, swarmViews, goalViews, cronViews, ...core];
 const { ofCall, ofDisplay } = createToolViews(all);
 
 it.each([...TOOL_ORDER, SELECT_TOOLS])('%s has a view by its name', (name) => {
