@@ -107,8 +107,8 @@ export function createAttachments({ rest, socket }: AttachmentDeps) {
       }
     },
     parts: (): ContentPart[] => list.value.flatMap(({ state }) => (state.kind === 'ready' ? partOf(state.upload) : [])),
-    /** Clears the list after a prompt was sent with it. */
-    sent: () => void take(() => true),
+    /** Removes files with which a prompt was sent. */
+    sent: (keys: readonly number[]) => void take(({ key }) => keys.includes(key)),
   };
 }
 

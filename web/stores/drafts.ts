@@ -15,8 +15,6 @@ export interface Draft {
   restored: Promise<void>;
   /** Prepends a text. */
   takeBack(text: string): void;
-  /** Clears the draft after it was sent. */
-  sent(): void;
 }
 
 export type Drafts = ReturnType<typeof createDrafts>;
@@ -57,10 +55,6 @@ export function createDrafts(deps: AttachmentDeps, storage: DraftStorage) {
       attachments,
       restored: restore(),
       takeBack,
-      sent() {
-        text.value = '';
-        attachments.sent();
-      },
     };
   }
 

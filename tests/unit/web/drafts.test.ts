@@ -84,7 +84,13 @@ it('stores each change, restores it in another page, and removes it with the sen
   await vi.waitFor(() => expect(second.attachments.ready.value).toBe(true));
   expect(server.uploaded).toEqual(['notes.txt']);
   expect(drafts.of('session_2').text.value).toBe('');
-  second.sent();
+  const keys = second.attachments.list.value.map(({ key }) => key);
+  second.attachments.add([notes()]);
+  second.text.value = '';
+  // A file that was added after the prompt was sent stays.
+  second.attachments.sent(keys);
+  expect(second.attachments.list.value).toHaveLength(1);
+  second.attachments.remove();
   await vi.waitFor(() => expect(storage.stored.get('session_1')).toEqual({ text: '', files: [] }));
 });
 
