@@ -147,11 +147,8 @@ it('sends dropped files with a prompt', async () => {
   await page.getByRole('log').getByRole('img', { name: 'Attached image' }).waitFor(visible);
   await page.getByRole('log').getByRole('img', { name: 'Attached image' }).click();
   const imageViewer = page.getByRole('dialog', { name: 'Attached image' });
-  await expect
-    .poll(() =>
-      imageViewer.getByRole('img').evaluate((image) => (image instanceof HTMLImageElement ? image.naturalWidth : 0)),
-    )
-    .toBe(1);
+  const width = () => imageViewer.getByRole('img').evaluate((image): unknown => Reflect.get(image, 'naturalWidth'));
+  await expect.poll(width).toBe(1);
   await page.keyboard.press('Escape');
   await imageViewer.waitFor({ state: 'hidden' });
   const sent = JSON.stringify(model.requests.at(-1)?.body['messages']);
