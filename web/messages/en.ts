@@ -25,6 +25,7 @@ import { token } from './en/token.ts';
 import { trust } from './en/trust.ts';
 import { ui } from './en/ui.ts';
 import { waiting } from './en/waiting.ts';
+import { warnings } from './en/warnings.ts';
 
 export const en = {
   ...account,
@@ -53,4 +54,5 @@ export const en = {
   ...trust,
   ...ui,
   ...waiting,
+  ...warnings,
 };

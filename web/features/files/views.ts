@@ -13,10 +13,10 @@ function edit(path: string, before: string, after: string): ToolSummary {
   return { verb: 'Edit', subject: path, path, body, opens: 'always', output: 'on failure', effect: 'changes', change };
 }
 
-function write(path: string, content: string): ToolSummary {
+function write(path: string, content: string, verb = 'Write'): ToolSummary {
   const body: WriteBody = { kind: 'write', path, content };
   const change = { before: '', after: content };
-  return { verb: 'Write', subject: path, path, body, output: 'on failure', effect: 'changes', change };
+  return { verb, subject: path, path, body, output: 'on failure', effect: 'changes', change };
 }
 
 const find = (verb: string, what: string, path: string): ToolSummary => ({
@@ -57,7 +57,10 @@ export const fileViews: ToolViews = {
       opens: 'always',
       output: 'on failure',
     }),
-    Write: (args) => write(textOf(args, 'path'), textOf(args, 'content')),
+    Write(args) {
+      const verb = textOf(args, 'mode') === 'append' ? 'Append' : 'Write';
+      return write(textOf(args, 'path'), textOf(args, 'content'), verb);
+    },
     Edit: (args) => edit(textOf(args, 'path'), textOf(args, 'old_string'), textOf(args, 'new_string')),
     Grep: grep,
     Glob: glob,
