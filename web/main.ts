@@ -8,6 +8,7 @@ import { createWorkbench, workbenchKey } from './stores/workbench.ts';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/code.css';
+import './ui/text-buttons.css';
 
 const tokens = await startTokens();
 const workbench = createWorkbench(gatherFeatures(features), tokens);

@@ -19,6 +19,7 @@ import { remote } from './en/remote.ts';
 import { review } from './en/review.ts';
 import { shell } from './en/shell.ts';
 import { start } from './en/start.ts';
+import { tasks } from './en/tasks.ts';
 import { terminals } from './en/terminals.ts';
 import { titles } from './en/titles.ts';
 import { token } from './en/token.ts';
@@ -47,6 +48,7 @@ export const en = {
   ...review,
   ...shell,
   ...start,
+  ...tasks,
   ...terminals,
   ...titles,
   ...token,
