@@ -1,4 +1,10 @@
 /** The English texts of the page, by key. A text with parameters is a function of them; it returns plain text. */
+import { tools } from './en/tools.ts';
+import { goals } from './en/goals.ts';
+import { skills } from './en/skills.ts';
+import { swarm } from './en/swarm.ts';
+import { time } from './en/time.ts';
+import { caller } from './en/caller.ts';
 import { account } from './en/account.ts';
 import { agents } from './en/agents.ts';
 import { approvals } from './en/approvals.ts';
@@ -28,6 +34,12 @@ import { ui } from './en/ui.ts';
 import { waiting } from './en/waiting.ts';
 
 export const en = {
+  ...caller,
+  ...time,
+  ...swarm,
+  ...skills,
+  ...goals,
+  ...tools,
   ...account,
   ...agents,
   ...approvals,

@@ -5,8 +5,8 @@ import { groupByWorkspace, withChildren } from './session-list.ts';
 export interface GroupRow {
   kind: 'group';
   key: string;
-  name: string;
-  /** Absent for pinned sessions. */
+  /** Name and directory of a workspace; absent for pinned sessions. */
+  name?: string;
   root?: string;
 }
 
@@ -30,7 +30,7 @@ export function listRows(
   const pinned = new Map(sessions.filter(({ id }) => isPinned.has(id)).map((session) => [session.id, session]));
   const others = pinned.size === 0 ? sessions : sessions.filter(({ id }) => !pinned.has(id));
   const rows: ListRow[] = [];
-  if (pinned.size > 0) rows.push({ kind: 'group', key: 'pinned', name: 'Pinned' });
+  if (pinned.size > 0) rows.push({ kind: 'group', key: 'pinned' });
   for (const id of pins) {
     const session = pinned.get(id);
     if (session) rows.push({ kind: 'session', key: id, session, isChild: false, isPinned: true });

@@ -9,4 +9,9 @@ export const agents = {
   'agents.tokens': ({ tokens }: { tokens: string }) => `${tokens} tokens`,
   'agents.stop': 'Stop',
   'agents.toBackground': 'Move to background',
+
+  'agents.conversationOf': ({ agent }: { agent: string }) => `Conversation of ${agent}`,
+  'agents.nothingYet': 'Nothing yet',
+
+  'agents.runsInBackground': 'runs in the background',
 } as const;

@@ -17,4 +17,11 @@ export const plans = {
   'plans.unreviewed': 'Not reviewed',
   'plans.option': ({ option }: { option: string }) => `Chosen: ${option}`,
   'plans.feedback': ({ feedback }: { feedback: string }) => `Your answer: ${feedback}`,
+
+  'plans.todo-list': 'Todo list',
+  'plans.todo-all-done': 'All done',
+  'plans.todo-count': ({ done, total }: { done: number; total: number }) => `${done} of ${total}`,
+
+  'plans.todo-pending': 'to do',
+  'plans.todo-in-progress': 'in progress',
 } as const;

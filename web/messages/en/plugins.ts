@@ -1,3 +1,5 @@
+const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
 export const plugins = {
   'plugins.title': 'Plugins',
   'plugins.installed': 'Installed',
@@ -28,4 +30,28 @@ export const plugins = {
   'plugins.optional': '(optional)',
   'plugins.installingNamed': ({ name }: { name: string }) => `Installing ${name}`,
   'plugins.installFailed': 'The installation failed:',
+
+  'plugins.ready': 'ready',
+  'plugins.partlyInstalled': 'partly installed',
+  'plugins.notInstalled': 'not installed',
+  'plugins.unsupported': 'not available on this machine',
+  'plugins.update': 'Update',
+  'plugins.progress': ({ step, percent }: { step: string | undefined; percent: number | undefined }) =>
+    percent === undefined ? `${step ?? 'starting'} …` : `${step ?? 'starting'} … ${percent} %`,
+  'plugins.skills': ({ count }: { count: number }) => counted(count, 'skill'),
+  'plugins.commands': ({ count }: { count: number }) => counted(count, 'command'),
+  'plugins.hooks': ({ count }: { count: number }) => counted(count, 'hook'),
+  'plugins.mcpServers': ({ count, enabled }: { count: number; enabled: number }) =>
+    enabled < count ? `${enabled} of ${counted(count, 'MCP server')}` : counted(count, 'MCP server'),
+  'plugins.bringsNothing': 'No skills, commands, hooks or MCP servers',
+  'plugins.fromGitHub': ({ repository, at }: { repository: string; at: string }) => `${repository} at ${at}`,
+  'plugins.hasErrors': 'has errors',
+  'plugins.enabled': 'enabled',
+  'plugins.disabled': 'disabled',
+  'plugins.broken': 'Its manifest is missing or has errors, so the agent gets nothing of it. Update it, or remove it.',
+  'plugins.official': 'official',
+  'plugins.curated': 'curated',
+  'plugins.thirdParty': 'third party',
+  'plugins.installedVersion': ({ version, isEnabled }: { version: string | undefined; isEnabled: boolean }) =>
+    `installed${version === undefined ? '' : ` ${version}`}${isEnabled ? '' : ', disabled'}`,
 } as const;

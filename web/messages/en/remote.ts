@@ -34,4 +34,22 @@ export const remote = {
   'remote.deactivateIt': 'Deactivate it',
   'remote.deactivateOwn': 'Turn off and deactivate',
   'remote.removeOwn': 'Turn off and remove',
+
+  'remote.off': 'Off',
+  'remote.on': 'On',
+  'remote.turningOn': 'Turning on …',
+  'remote.turningOff': 'Turning off …',
+  'remote.reconnecting': 'Reconnecting …',
+  'remote.needsLogin': 'Remote control needs a login.',
+  'remote.loginRefused': 'The login was refused. Log in again.',
+  'remote.hostedElsewhere': (at: { pid: number; origin: string | undefined; since: string | undefined }) =>
+    `Another server of this machine hosts remote control: process ${at.pid}` +
+    `${at.origin === undefined ? '' : ` at ${at.origin}`}${at.since === undefined ? '' : `, for ${at.since}`}.`,
+  'remote.tryLater': 'Try again in a moment.',
+  'remote.turnOffThere': ({ url }: { url: string }) => `Its address is ${url}. Turn it off there first.`,
+  'remote.neverUsed': 'never used remotely',
+  'remote.used': ({ when }: { when: string }) => `used remotely ${when}`,
+  'remote.justNow': 'just now',
+  'remote.ago': ({ time }: { time: string }) => `${time} ago`,
+  'remote.onDay': ({ time }: { time: string }) => `on ${time}`,
 } as const;
