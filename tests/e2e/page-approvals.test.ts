@@ -311,7 +311,7 @@ it('Enter in the prompt box approves nothing, nor does the Enter of a compositio
   await page.keyboard.press('Enter');
   await expect.poll(prompts).toBe(before + 1);
   expect(sent()).toBe(0);
-  expect(await field().inputValue()).toBe('');
+  await expect.poll(() => field().inputValue()).toBe('');
 });
 
 it('closes the card of an approval that was answered elsewhere, and reports it', async () => {

@@ -1,5 +1,5 @@
 /** Summaries of remote control, of its failures and of devices. */
-import { ApiError, reasonOf, type RemoteConflict, type RemoteDevice, type RemoteStatus } from '@service-code/client';
+import { ApiError, type RemoteConflict, type RemoteDevice, type RemoteStatus } from '@service-code/client';
 import { t, textOf } from '../../messages/messages.ts';
 import type { RowTone } from '../../render/row-tone.ts';
 import { ageOf } from '../../render/time.ts';
@@ -32,7 +32,7 @@ export function stateOf({ state, url }: Pick<RemoteStatus, 'state' | 'url'>): Sh
 
 /** Why a call has failed. `login`: a login is needed; `conflict`: another server hosts the tunnel. */
 export type Failure =
-  { kind: 'login'; text: string } | { kind: 'conflict'; holder: RemoteConflict } | { kind: 'other'; text: string };
+  { kind: 'login'; text: string } | { kind: 'conflict'; holder: RemoteConflict } | { kind: 'other'; error: unknown };
 
 const NO_LOGIN = 40111;
 const REFUSED_LOGIN = 40112;
@@ -45,7 +45,7 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof ApiError && code === RUNS_ELSEWHERE && isConflict(error.details)) {
     return { kind: 'conflict', holder: error.details };
   }
-  return { kind: 'other', text: reasonOf(error) };
+  return { kind: 'other', error };
 }
 
 const isConflict = (value: unknown): value is RemoteConflict =>

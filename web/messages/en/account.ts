@@ -30,7 +30,6 @@ export const account = {
   'account.extraUsage': 'Extra usage',
 
   'account.user': 'User',
-  'account.readUserAgain': 'Read the user again',
   'account.readingUser': 'Reading the user …',
 
   'account.titles': 'Titles of sessions',
@@ -75,4 +74,7 @@ export const account = {
 
   'account.compareCode': ({ host }: { host: string }) =>
     `at ${host}, on this or any other device, and compare or enter this code:`,
+
+  'account.usageFailed': 'The usage cannot be read.',
+  'account.userFailed': 'The user cannot be read.',
 } as const;

@@ -48,4 +48,7 @@ export const mcp = {
   'mcp.overridden': 'overridden by a file',
 
   'mcp.signInAt': ({ host }: { host: string }) => `at ${host}, and come back when it is done.`,
+
+  'mcp.noAddress': 'The server names no address that can be opened.',
+  'mcp.serverFailed': 'The server has failed.',
 } as const;

@@ -29,7 +29,7 @@ export const plugins = {
   'plugins.stepsOf': ({ name }: { name: string }) => `Steps of ${name}`,
   'plugins.optional': '(optional)',
   'plugins.installingNamed': ({ name }: { name: string }) => `Installing ${name}`,
-  'plugins.installFailed': 'The installation failed:',
+  'plugins.installFailed': 'The installation failed.',
 
   'plugins.ready': 'ready',
   'plugins.partlyInstalled': 'partly installed',

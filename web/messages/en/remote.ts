@@ -52,4 +52,6 @@ export const remote = {
   'remote.justNow': 'just now',
   'remote.ago': ({ time }: { time: string }) => `${time} ago`,
   'remote.onDay': ({ time }: { time: string }) => `on ${time}`,
+
+  'remote.failed': 'Remote control has failed.',
 } as const;
