@@ -193,8 +193,8 @@ it('displays the approval that a subagent requests', async () => {
 });
 
 it('lists background tasks and stops them, and moves foreground tasks to the background', async () => {
-  await page.getByRole('combobox', { name: 'Permission mode: Ask first' }).click();
-  await page.getByRole('option', { name: 'Allow all' }).click();
+  await page.getByRole('button', { name: 'Permission mode: Ask first' }).click();
+  await page.getByRole('menuitemradio', { name: 'Allow all' }).click();
   const strip = page.locator('details[aria-label="Tasks"]');
   const bash = (args: object) => [{ name: 'Bash', args: { description: 'Wait', ...args } }];
   model.enqueue({ calls: bash({ command: 'sleep 300', run_in_background: true }) });

@@ -5,6 +5,7 @@ import { skills } from './en/skills.ts';
 import { swarm } from './en/swarm.ts';
 import { time } from './en/time.ts';
 import { caller } from './en/caller.ts';
+import { appearance } from './en/appearance.ts';
 import { account } from './en/account.ts';
 import { agents } from './en/agents.ts';
 import { approvals } from './en/approvals.ts';
@@ -34,6 +35,7 @@ import { ui } from './en/ui.ts';
 import { waiting } from './en/waiting.ts';
 
 export const en = {
+  ...appearance,
   ...caller,
   ...time,
   ...swarm,

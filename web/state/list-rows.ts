@@ -47,6 +47,7 @@ export function listRows(
 /** Heights in pixels; the styles of the rows must agree. */
 export const GROUP_PX = 36;
 export const SESSION_PX = 32;
+export const COMPACT_PX = 28;
 /** Height of a session where rows are touched. */
 export const TOUCH_PX = 44;
 /** Rows that are drawn above and below the visible ones. */

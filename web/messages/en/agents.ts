@@ -1,7 +1,8 @@
 export const agents = {
   'agents.title': 'Agents',
   'agents.none': 'No agents yet',
-  'agents.noneText': 'Agents that the main one starts are listed here, with their conversations.',
+  'agents.noneText':
+    'Ask for one in the prompt box. Agents that the main one starts are listed here, with their conversations.',
   'agents.running': 'running',
   'agents.done': 'done',
   'agents.failed': 'failed',

@@ -1,7 +1,8 @@
 export const plans = {
   'plans.title': 'Plan and tasks',
   'plans.empty': 'Nothing planned',
-  'plans.empty-text': 'Plans, todo items, background tasks and the goal of this session are listed here.',
+  'plans.empty-text':
+    'Ask for a plan in the prompt box. Plans, todo items, background tasks and the goal of this session are listed here.',
   'plans.goal': 'Goal',
   'plans.goal-pause': 'Pause',
   'plans.goal-resume': 'Resume',

@@ -5,7 +5,8 @@ export const plugins = {
   'plugins.installed': 'Installed',
   'plugins.installedPlugins': 'Installed plugins',
   'plugins.reading': 'Reading the plugins …',
-  'plugins.none': 'No plugins yet. They bring skills, commands, agents, hooks and MCP servers.',
+  'plugins.none': 'No plugins yet.',
+  'plugins.noneText': 'Install one above. Plugins bring skills, commands, agents, hooks and MCP servers.',
   'plugins.installsAgain': ({ source }: { source: string }) => `Installs it again from ${source}`,
 
   'plugins.install': 'Install a plugin',
@@ -20,6 +21,8 @@ export const plugins = {
   'plugins.noCatalog':
     'No catalog is configured. Plugins can be installed from a folder or an address above. A variable of the server names a catalog:',
   'plugins.emptyCatalog': 'The catalog is empty.',
+  'plugins.emptyCatalogText': 'Install a plugin from a folder or an address above.',
+  'plugins.clearFilter': 'Clear the filter',
   'plugins.filter': 'Filter the catalog',
   'plugins.noMatch': 'No plugin of the catalog matches.',
   'plugins.updateTo': ({ version }: { version: string }) => `Update to ${version}`,
