@@ -33,7 +33,11 @@ async function open(config = '') {
   return { grant, managed, cloud, home, server, window };
 }
 
+/** A phone has the views in a sheet. */
 async function show(page: Page) {
+  if ((page.viewportSize()?.width ?? 0) > 720) {
+    return page.getByRole('navigation', { name: 'Views' }).getByRole('button', { name: 'Account' }).click();
+  }
   await page.getByRole('navigation', { name: 'Regions' }).getByRole('button', { name: 'More' }).click();
   await page.getByRole('dialog', { name: 'More' }).getByRole('button', { name: 'Account' }).click();
 }

@@ -90,6 +90,8 @@ async function openQuestion() {
 }
 
 it('answers several questions together, and displays the answers', async () => {
+  // The whole card is in view: a card that scrolls accepts no answer for a moment.
+  await page.setViewportSize({ width: 1280, height: 1100 });
   await prompt(ask(store, scope, { ...store, question: 'Sure?' }));
   await card().waitFor(visible);
   // The question is displayed a single time: its card replaces that of the call.

@@ -410,3 +410,43 @@ it('leaves the height of an on-screen keyboard to the conversation and the promp
   const box = await field(title).boundingBox();
   expect((box?.y ?? 0) + (box?.height ?? Infinity)).toBeLessThanOrEqual(500);
 });
+
+it('sets theme and density from the palette, the menu of the sidebar and the sheet of a phone, and keeps them over a reload', async () => {
+  const title = unique('Look');
+  await open(await newSession(title));
+  const root = () => page.evaluate('({ ...document.documentElement.dataset })');
+  const row = async () => (await link(title).boundingBox())?.height;
+  const bodySize = () => page.evaluate('getComputedStyle(document.body).fontSize');
+  expect(await root()).toMatchObject({ theme: 'system', density: 'comfortable' });
+  expect([await row(), await bodySize()]).toEqual([32, '14px']);
+
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox').fill('>density compact');
+  await page.keyboard.press('Enter');
+  await expect.poll(root).toMatchObject({ density: 'compact' });
+  expect([await row(), await bodySize()]).toEqual([28, '13px']);
+
+  await button('Colours and density').click();
+  await page.getByRole('menuitemcheckbox', { name: 'Dark' }).click();
+  await expect.poll(root).toMatchObject({ theme: 'dark' });
+
+  await page.reload();
+  await link(title).waitFor(visible);
+  expect(await root()).toMatchObject({ theme: 'dark', density: 'compact' });
+  expect(await page.evaluate('({ ...localStorage })')).toMatchObject({
+    'service-code.theme/': 'dark',
+    'service-code.density/': 'compact',
+  });
+
+  // The list of sessions, which has the menu, is not drawn on a phone with an open session.
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.reload();
+  await expect.poll(root).toMatchObject({ theme: 'dark' });
+  await page.getByRole('navigation', { name: 'Regions' }).getByRole('button', { name: 'More' }).click();
+  await page
+    .getByRole('dialog', { name: 'More' })
+    .getByRole('button', { name: /^Colours:/ })
+    .click();
+  await page.getByRole('menuitemradio', { name: 'High contrast' }).click();
+  await expect.poll(root).toMatchObject({ theme: 'contrast' });
+});

@@ -1,6 +1,6 @@
 /** Sends what the composer has: as a prompt, in the form that a feature gives it, or into the running turn. */
 import { shallowRef } from 'vue';
-import { createPromptSender, reasonOf } from '@service-code/client';
+import { createPromptSender } from '@service-code/client';
 import { message, type Message } from '../messages/messages.ts';
 import { runningTurn } from '../state/session-view.ts';
 import type { OpenSession } from '../stores/session.ts';
@@ -14,7 +14,7 @@ export function useSend(session: OpenSession) {
   const { draft, attachments } = session;
   const isSending = shallowRef(false);
   /** Why the last attempt failed; the text stays for a retry. */
-  const failure = shallowRef('');
+  const failure = shallowRef<unknown>();
   /** A remark about the last prompt that was sent. */
   const note = shallowRef<Message>();
 
@@ -45,21 +45,21 @@ export function useSend(session: OpenSession) {
     async send(isSteer: boolean): Promise<void> {
       if (isSending.value) return;
       isSending.value = true;
-      failure.value = '';
+      failure.value = undefined;
       note.value = undefined;
       try {
         await attempt(isSteer);
       } catch (error) {
-        failure.value = reasonOf(error);
+        failure.value = error;
       }
       isSending.value = false;
     },
     async stop(): Promise<void> {
-      failure.value = '';
+      failure.value = undefined;
       try {
         await client.rest.abort(session.id);
       } catch (error) {
-        failure.value = reasonOf(error);
+        failure.value = error;
       }
     },
   };

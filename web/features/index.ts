@@ -1,5 +1,6 @@
 /** The features of the page; a new one is added only here. */
 import { promptBox } from '../composer/composer-keys.ts';
+import { appearance } from '../shell/appearance.ts';
 import { page } from '../shell/page-commands.ts';
 import { account } from './account/index.ts';
 import { approvals } from './approvals/index.ts';
@@ -37,6 +38,7 @@ export const features: readonly Feature[] = [
   promptBox,
   waiting,
   page,
+  appearance,
   conversation,
   subagents,
   approvals,

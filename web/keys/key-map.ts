@@ -2,7 +2,6 @@
 import type { Command, Region } from '../features/feature.ts';
 import { chordName, isTyped, parseChord, pressedChord, type PressedKey } from './chord.ts';
 
-
 interface Binding {
   command: Command;
   isTyped: boolean;

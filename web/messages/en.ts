@@ -1,4 +1,11 @@
 /** The English texts of the page, by key. A text with parameters is a function of them; it returns plain text. */
+import { tools } from './en/tools.ts';
+import { goals } from './en/goals.ts';
+import { skills } from './en/skills.ts';
+import { swarm } from './en/swarm.ts';
+import { time } from './en/time.ts';
+import { caller } from './en/caller.ts';
+import { appearance } from './en/appearance.ts';
 import { account } from './en/account.ts';
 import { agents } from './en/agents.ts';
 import { approvals } from './en/approvals.ts';
@@ -19,6 +26,7 @@ import { remote } from './en/remote.ts';
 import { review } from './en/review.ts';
 import { shell } from './en/shell.ts';
 import { start } from './en/start.ts';
+import { tasks } from './en/tasks.ts';
 import { terminals } from './en/terminals.ts';
 import { titles } from './en/titles.ts';
 import { token } from './en/token.ts';
@@ -28,6 +36,13 @@ import { waiting } from './en/waiting.ts';
 import { warnings } from './en/warnings.ts';
 
 export const en = {
+  ...appearance,
+  ...caller,
+  ...time,
+  ...swarm,
+  ...skills,
+  ...goals,
+  ...tools,
   ...account,
   ...agents,
   ...approvals,
@@ -48,6 +63,7 @@ export const en = {
   ...review,
   ...shell,
   ...start,
+  ...tasks,
   ...terminals,
   ...titles,
   ...token,

@@ -11,6 +11,9 @@ export interface Problem {
   reason: string;
 }
 
+/** An error of the page whose message is written for people, such as one about a text that was typed. */
+export class ExplainedError extends Error {}
+
 type ErrorKey = keyof typeof errors;
 
 const isErrorKey = (key: string): key is ErrorKey => Object.hasOwn(errors, key);
@@ -22,6 +25,7 @@ function messageOf(name: string, part: 'what' | 'means' | 'do'): Message | undef
 
 function nameOf(error: unknown): string {
   if (error instanceof ConnectionError) return 'unreachable';
+  if (error instanceof ExplainedError) return 'explained';
   if (!(error instanceof ApiError)) return 'defect';
   if (messageOf(String(error.code), 'what')) return String(error.code);
   return error.code >= 50000 ? 'internal' : 'refused';

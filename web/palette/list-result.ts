@@ -1,6 +1,5 @@
 /** The items of a feature's list in the palette, searched while a person types. */
 import { onScopeDispose, shallowRef, watch, type Ref } from 'vue';
-import { reasonOf } from '@service-code/client';
 import type { CommandContext, PaletteItem, PaletteList } from '../features/feature.ts';
 import { t } from '../messages/messages.ts';
 
@@ -13,7 +12,9 @@ export function useListResult(
   context: CommandContext,
 ) {
   const items = shallowRef<readonly PaletteItem[]>([]);
-  const failure = shallowRef('');
+  const failure = shallowRef<unknown>();
+  /** Why there is nothing to search. */
+  const unavailable = shallowRef('');
   const isReading = shallowRef(false);
   let timer: ReturnType<typeof setTimeout> | undefined;
   /** The number of the last search; replies of earlier ones are discarded. */
@@ -24,12 +25,13 @@ export function useListResult(
     try {
       const found = await from.search(text, context);
       if (mine !== last) return;
-      failure.value = found ? '' : t(from.unavailable);
+      failure.value = undefined;
+      unavailable.value = found ? '' : t(from.unavailable);
       items.value = found ?? [];
     } catch (error) {
       if (mine !== last) return;
       items.value = [];
-      failure.value = reasonOf(error);
+      failure.value = error;
     }
     isReading.value = false;
   }
@@ -42,7 +44,8 @@ export function useListResult(
       isReading.value = from !== undefined;
       if (from !== before) {
         items.value = [];
-        failure.value = '';
+        failure.value = undefined;
+        unavailable.value = '';
       }
       if (from) timer = setTimeout(() => void read(from, text), from === before ? DELAY_MS : 0);
     },
@@ -52,5 +55,5 @@ export function useListResult(
     clearTimeout(timer);
     last += 1;
   });
-  return { items, failure, isReading };
+  return { items, failure, unavailable, isReading };
 }

@@ -5,8 +5,8 @@ import { groupByWorkspace, withChildren } from './session-list.ts';
 export interface GroupRow {
   kind: 'group';
   key: string;
-  name: string;
-  /** Absent for pinned sessions. */
+  /** Name and directory of a workspace; absent for pinned sessions. */
+  name?: string;
   root?: string;
 }
 
@@ -30,7 +30,7 @@ export function listRows(
   const pinned = new Map(sessions.filter(({ id }) => isPinned.has(id)).map((session) => [session.id, session]));
   const others = pinned.size === 0 ? sessions : sessions.filter(({ id }) => !pinned.has(id));
   const rows: ListRow[] = [];
-  if (pinned.size > 0) rows.push({ kind: 'group', key: 'pinned', name: 'Pinned' });
+  if (pinned.size > 0) rows.push({ kind: 'group', key: 'pinned' });
   for (const id of pins) {
     const session = pinned.get(id);
     if (session) rows.push({ kind: 'session', key: id, session, isChild: false, isPinned: true });
@@ -47,6 +47,7 @@ export function listRows(
 /** Heights in pixels; the styles of the rows must agree. */
 export const GROUP_PX = 36;
 export const SESSION_PX = 32;
+export const COMPACT_PX = 28;
 /** Height of a session where rows are touched. */
 export const TOUCH_PX = 44;
 /** Rows that are drawn above and below the visible ones. */

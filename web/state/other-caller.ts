@@ -1,17 +1,27 @@
 /** The names of clients that answered or changed something, other than this tab. */
 import type { Caller, EventFrame, TranscriptCaller } from '@service-code/client';
 import { visibleLine } from '@service-code/client/text';
+import { message, type Message } from '../messages/messages.ts';
 
-/**
- * "by curl/8.5 (127.0.0.1), not from this page"; undefined for this tab and where no client is recorded. `ownId` is the
- * id that the server records this tab with.
- */
-export function otherCallerText(by: TranscriptCaller | undefined, ownId: string | undefined): string | undefined {
+interface Other {
+  /** Its name or program; undefined for an unnamed one. */
+  name: string | undefined;
+  address: string | undefined;
+}
+
+/** Undefined for this tab and where no client is recorded. `ownId` is the id that the server records this tab with. */
+function otherCaller(by: TranscriptCaller | undefined, ownId: string | undefined): Other | undefined {
   if (!by || Object.keys(by).length === 0) return undefined;
-  const { clientName, clientId, userAgent, remoteAddress } = by;
+  const { clientName, clientId, userAgent, remoteAddress: address } = by;
   if (clientId !== undefined && clientId === ownId) return undefined;
-  const name = clientName ?? userAgent?.split(' ', 1)[0] ?? 'an unnamed client';
-  return `by ${visibleLine(name)}${remoteAddress === undefined ? '' : ` (${remoteAddress})`}, not from this page`;
+  const name = clientName ?? userAgent?.split(' ', 1)[0];
+  return { name: name === undefined ? undefined : visibleLine(name), address };
+}
+
+/** "by curl/8.5 (127.0.0.1), not from this page"; undefined as for `otherCaller`. */
+export function otherCallerText(by: TranscriptCaller | undefined, ownId: string | undefined): Message | undefined {
+  const other = otherCaller(by, ownId);
+  return other && message('caller.by', other);
 }
 
 const inTranscripts = ({ client_name, client_id, user_agent, remote_address }: Caller): TranscriptCaller => ({
@@ -22,12 +32,12 @@ const inTranscripts = ({ client_name, client_id, user_agent, remote_address }: C
 });
 
 /** A sentence about settings or a workspace that another client changed; undefined for other events. */
-export function changeElsewhereText(frame: EventFrame, ownId: string | undefined): string | undefined {
+export function changeElsewhereText(frame: EventFrame, ownId: string | undefined): Message | undefined {
   if (frame.type !== 'event.config.changed' && frame.type !== 'event.workspace.updated') return undefined;
   const { by } = frame.payload;
-  const origin = by && otherCallerText(inTranscripts(by), ownId);
-  if (origin === undefined) return undefined;
+  const other = by && otherCaller(inTranscripts(by), ownId);
+  if (other === undefined) return undefined;
   return frame.type === 'event.config.changed'
-    ? `Settings (${frame.payload.changedFields.join(', ')}) were changed ${origin}.`
-    : `Name, trust or directories of ${visibleLine(frame.payload.workspace.root)} were changed ${origin}.`;
+    ? message('caller.settings', { ...other, fields: frame.payload.changedFields.join(', ') })
+    : message('caller.workspace', { ...other, root: visibleLine(frame.payload.workspace.root) });
 }

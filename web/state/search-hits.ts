@@ -2,7 +2,7 @@
 import type { SearchHit, Session } from '@service-code/client';
 import { normalizeText, runsOf } from '@service-code/client/text';
 import type { ParsedQuery, SearchOptions, SearchOrigin } from './search-query.ts';
-import { titleOf } from './session-list.ts';
+import { knownTitleOf } from './session-list.ts';
 
 /** The position of a message: a turn of an agent, and the step of an answer. */
 export interface TurnTarget {
@@ -16,7 +16,7 @@ const titles = new WeakMap<Session, string>();
 
 /** The normalized title; sessions are replaced when they change. */
 function normalizedTitle(session: Session): string {
-  const known = titles.get(session) ?? normalizeText(titleOf(session));
+  const known = titles.get(session) ?? normalizeText(knownTitleOf(session));
   titles.set(session, known);
   return known;
 }

@@ -163,5 +163,5 @@ export function withChildren(sessions: readonly Session[]): { session: Session; 
 
 export const baseName = (path: string): string => path.split(/[\\/]/).findLast((part) => part !== '') ?? path;
 
-/** The title, or a substitute for sessions without one. */
-export const titleOf = (session: Session): string => session.title || session.last_prompt || 'New session';
+/** The title, or the last prompt; empty for a session without either. */
+export const knownTitleOf = (session: Session): string => session.title || session.last_prompt || '';

@@ -9,13 +9,13 @@ export interface TabTitleFacts {
   workspace?: string | undefined;
   /** The title that the server was started with. */
   serverTitle?: string | undefined;
+  /** The title without a session and a title of the server. */
+  product: string;
 }
 
-const PRODUCT = 'Service Code';
-
 /** Such as `(2) Fix the parser · my-project`. */
-export function tabTitle({ waiting, session, workspace, serverTitle }: TabTitleFacts): string {
-  const parts = session === undefined ? [serverTitle ?? PRODUCT] : [session, serverTitle ?? workspace];
+export function tabTitle({ waiting, session, workspace, serverTitle, product }: TabTitleFacts): string {
+  const parts = session === undefined ? [serverTitle ?? product] : [session, serverTitle ?? workspace];
   const title = parts.filter(Boolean).join(' · ');
   return waiting > 0 ? `(${waiting}) ${title}` : title;
 }

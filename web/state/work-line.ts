@@ -1,6 +1,5 @@
 /** The texts of a turn's line about its work. */
 import { message, type Message } from '../messages/messages.ts';
-import { durationText } from '../render/duration.ts';
 import { tokenCount } from '../render/tokens.ts';
 import type { WorkRow } from './rows.ts';
 
@@ -8,11 +7,10 @@ import type { WorkRow } from './rows.ts';
 export function workLine(row: WorkRow, now: number): Message[] {
   const { state, steps, files, added, removed } = row;
   const ms = timeOf(row, now);
-  const time = ms === undefined ? undefined : durationText(ms);
   const worked =
-    time === undefined
+    ms === undefined
       ? message('conversation.workedUntimed')
-      : message(state === 'running' ? 'conversation.working' : 'conversation.worked', { time });
+      : message(state === 'running' ? 'conversation.working' : 'conversation.worked', { ms });
   return [
     worked,
     ...(steps > 1 ? [message('conversation.steps', { count: steps })] : []),
@@ -32,7 +30,7 @@ export function workDetails(row: WorkRow, now: number, model: string | undefined
   const ms = timeOf(row, now);
   const tokens = { input: tokenCount(inputTokens), output: tokenCount(outputTokens), cached: tokenCount(cachedTokens) };
   return [
-    ...(ms === undefined ? [] : [message('conversation.took', { time: durationText(ms) })]),
+    ...(ms === undefined ? [] : [message('conversation.took', { ms })]),
     ...(row.usage ? [message('conversation.tokens', tokens)] : []),
     ...(model === undefined ? [] : [message('conversation.model', { name: model })]),
     ...(cost === undefined ? [] : [message('conversation.price', { price: `$${cost.toFixed(cost < 0.1 ? 4 : 2)}` })]),

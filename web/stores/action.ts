@@ -1,12 +1,13 @@
 /** An action on a row or form of a view: one at a time, with its failure. */
 import { shallowRef } from 'vue';
-import { isUnauthorized, reasonOf } from '@service-code/client';
+import { isUnauthorized } from '@service-code/client';
 import { useWorkbench } from './workbench.ts';
 
 export function useAction() {
   const { report } = useWorkbench();
   const isBusy = shallowRef(false);
-  const failure = shallowRef('');
+  /** The error of the last work; undefined after a success. */
+  const failure = shallowRef<unknown>();
 
   return {
     isBusy,
@@ -15,13 +16,13 @@ export function useAction() {
     async run(work: () => Promise<unknown>): Promise<boolean> {
       if (isBusy.value) return false;
       isBusy.value = true;
-      failure.value = '';
+      failure.value = undefined;
       try {
         await work();
         return true;
       } catch (error) {
         if (isUnauthorized(error)) report(error);
-        failure.value = reasonOf(error);
+        failure.value = error;
         return false;
       } finally {
         isBusy.value = false;

@@ -1,6 +1,7 @@
 /** The identity of this tab. */
 import { shallowRef } from 'vue';
 import type { EventFrame, TranscriptCaller } from '@service-code/client';
+import { textOf, type Message } from '../messages/messages.ts';
 import { changeElsewhereText, otherCallerText } from '../state/other-caller.ts';
 import { scopedName } from './page-root.ts';
 
@@ -24,8 +25,10 @@ export const caller = {
   onPublicId: (id: string) => void (publicId.value = id),
 };
 
+const textIfAny = (text: Message | undefined) => text && textOf(text);
+
 /** See `otherCallerText`. */
-export const otherCaller = (by: TranscriptCaller | undefined) => otherCallerText(by, publicId.value);
+export const otherCaller = (by: TranscriptCaller | undefined) => textIfAny(otherCallerText(by, publicId.value));
 
 /** See `changeElsewhereText`. */
-export const changeElsewhere = (frame: EventFrame) => changeElsewhereText(frame, publicId.value);
+export const changeElsewhere = (frame: EventFrame) => textIfAny(changeElsewhereText(frame, publicId.value));

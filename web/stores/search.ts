@@ -1,6 +1,6 @@
 /** The state of the search palette: the query, its choices, and the hits, which are read while a person types. */
 import { computed, onScopeDispose, shallowReactive, shallowRef, watch, type ShallowRef } from 'vue';
-import { ApiError, reasonOf, type Rest, type SearchHit, type SearchReply, type Session } from '@service-code/client';
+import { ApiError, type Rest, type SearchHit, type SearchReply, type Session } from '@service-code/client';
 import { matchingTitles, withoutTitlesOf } from '../state/search-hits.ts';
 import {
   isSearchable,
@@ -38,7 +38,7 @@ export function createSearch({ rest, sessions, origin, scope }: SearchDeps) {
   const text = shallowRef('');
   const options = shallowReactive<SearchOptions>({ scope, author: 'all', sort: 'score' });
   const status = shallowRef<SearchStatus>('idle');
-  const failure = shallowRef('');
+  const failure = shallowRef<unknown>();
   const found = shallowRef<readonly SearchHit[]>([]);
   const page = shallowRef<Omit<SearchReply, 'items'>>();
 
@@ -74,7 +74,7 @@ export function createSearch({ rest, sessions, origin, scope }: SearchDeps) {
       if (running !== mine) return;
       running = undefined;
       status.value = 'done';
-      failure.value = '';
+      failure.value = undefined;
       accept(reply);
     } catch (error) {
       if (running !== mine) return;
@@ -82,7 +82,7 @@ export function createSearch({ rest, sessions, origin, scope }: SearchDeps) {
       // The index was rebuilt since the first page.
       if (pageToken && error instanceof ApiError && error.code === INVALID) return readFirst();
       status.value = 'failed';
-      failure.value = reasonOf(error);
+      failure.value = error;
     }
     if (isBuilding.value) timer = setTimeout(() => void readFirst(), BUILDING_MS);
   }
@@ -98,7 +98,7 @@ export function createSearch({ rest, sessions, origin, scope }: SearchDeps) {
     stop();
     found.value = [];
     page.value = undefined;
-    failure.value = '';
+    failure.value = undefined;
     if (!isSearchable(parsed.value)) {
       status.value = 'idle';
       return;

@@ -1,6 +1,7 @@
 /** Keeps the title of the browser's tab up to date. */
 import { watchEffect } from 'vue';
-import { titleOf } from '../state/session-list.ts';
+import { t } from '../messages/messages.ts';
+import { titleOf } from '../messages/session-title.ts';
 import { tabTitle } from '../state/tab-title.ts';
 import { useWorkbench } from './workbench.ts';
 
@@ -13,6 +14,7 @@ export function useTabTitle(): void {
       waiting: sessions.filter(({ pending_interaction }) => pending_interaction !== 'none').length,
       session: session && titleOf(session),
       workspace: workspaces.value.find(({ id }) => id === session?.workspace_id)?.name,
+      product: t('shell.product'),
       serverTitle: meta.value?.web_title,
     });
   });

@@ -5,7 +5,6 @@ import {
   RelayError,
   createClient,
   isUnauthorized,
-  reasonOf,
   type AuthSummary,
   type Config,
   type Connection,
@@ -66,7 +65,7 @@ export function createWorkbench(features: FeatureSet, tokens: TokenStore) {
   const connection = shallowRef<Connection>(socket.connection);
   const unauthorized = shallowRef(false);
   /** An error that no other part of the page displays. */
-  const problem = shallowRef<string>();
+  const problem = shallowRef<string | { error: unknown }>();
   /** The last change of settings or a workspace by another client. */
   const elsewhere = shallowRef<string>();
   /** Warnings about the configuration of the server; no request returns those before the connection. */
@@ -96,7 +95,7 @@ export function createWorkbench(features: FeatureSet, tokens: TokenStore) {
     if (isUnauthorized(error)) {
       unauthorized.value = true;
       socket.hold();
-    } else if (!(error instanceof ConnectionError) || error instanceof RelayError) problem.value = reasonOf(error);
+    } else if (!(error instanceof ConnectionError) || error instanceof RelayError) problem.value = { error };
   }
 
   async function readModels() {

@@ -15,20 +15,16 @@ it('has pinned sessions first, in the order of the pins, and each only one time'
   const other = { workspace_id: 'wd_other_000000000000', metadata: { cwd: '/home/me/other' } };
   const sessions = [sessionAt(1), sessionAt(2, other), sessionAt(3)];
   const rows = listRows(sessions, [], ['session_00003', 'session_00009', 'session_00002']);
-  expect(rows.map((row) => (row.kind === 'group' ? row.name : row.key))).toEqual([
-    'Pinned',
+  expect(rows.map((row) => (row.kind === 'group' ? (row.name ?? 'no name: the pinned ones') : row.key))).toEqual([
+    'no name: the pinned ones',
     'session_00003',
     'session_00002',
     'shop',
     'session_00001',
   ]);
-  expect(listRows(sessions, []).map((row) => (row.kind === 'group' ? row.name : row.key))).toEqual([
-    'shop',
-    'session_00001',
-    'session_00003',
-    'other',
-    'session_00002',
-  ]);
+  expect(
+    listRows(sessions, []).map((row) => (row.kind === 'group' ? (row.name ?? 'no name: the pinned ones') : row.key)),
+  ).toEqual(['shop', 'session_00001', 'session_00003', 'other', 'session_00002']);
 });
 
 it('draws only the visible rows of 10,000, and the one that has the focus', () => {

@@ -1,9 +1,11 @@
 /** The clients that the page treats as other ones. */
 import { expect, it } from 'vitest';
 import type { EventFrame } from '@service-code/client';
+import { textOf, type Message } from '../../../web/messages/messages.ts';
 import { changeElsewhereText, otherCallerText } from '../../../web/state/other-caller.ts';
 
-const other = (by: Parameters<typeof otherCallerText>[0]) => otherCallerText(by, 'this-tab');
+const textIfAny = (text: Message | undefined) => text && textOf(text);
+const other = (by: Parameters<typeof otherCallerText>[0]) => textIfAny(otherCallerText(by, 'this-tab'));
 
 it('excludes this tab, by the id that the server returned', () => {
   expect(other({ clientName: 'service-code-web', clientId: 'this-tab' })).toBeUndefined();
@@ -12,7 +14,7 @@ it('excludes this tab, by the id that the server returned', () => {
 it('the name of the page makes no client this tab, nor does an id before the server returned one', () => {
   expect(other({ clientName: 'service-code-web' })).toBe('by service-code-web, not from this page');
   expect(other({ clientName: 'x', clientId: 'another' })).toBe('by x, not from this page');
-  expect(otherCallerText({ clientName: 'x' }, undefined)).toBe('by x, not from this page');
+  expect(textIfAny(otherCallerText({ clientName: 'x' }, undefined))).toBe('by x, not from this page');
 });
 
 it('names the client, or its program, and its address', () => {
@@ -32,7 +34,8 @@ it('describes settings and workspaces that another client changed', () => {
   const changedFields = ['hooks', 'permission'];
   const workspace = { root: '/a\u202Eb' };
   // Members that the page does not read are missing.
-  const text = (type: string, payload: object) => changeElsewhereText({ type, payload } as EventFrame, 'this-tab');
+  const text = (type: string, payload: object) =>
+    textIfAny(changeElsewhereText({ type, payload } as EventFrame, 'this-tab'));
   expect(text('event.config.changed', { changedFields, by })).toBe(
     'Settings (hooks, permission) were changed by curl/8.5, not from this page.',
   );

@@ -122,7 +122,7 @@ describe('the catalog', () => {
 
   it('has a reason when it cannot be read', async () => {
     const message = 'Plugin marketplace is unreachable: time-out';
-    expect(await replying(refusal(message))).toEqual({ kind: 'failed', reason: message });
+    expect(await replying(refusal(message))).toMatchObject({ kind: 'failed', error: { message } });
   });
 
   it('leaves other failures to the page', async () => {

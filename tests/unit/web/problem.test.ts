@@ -1,7 +1,7 @@
 import { ApiError, ConnectionError } from '@service-code/client';
 import { expect, it } from 'vitest';
 import { textOf } from '../../../web/messages/messages.ts';
-import { problemOf } from '../../../web/messages/problem.ts';
+import { ExplainedError, problemOf } from '../../../web/messages/problem.ts';
 import { errors } from '../../../web/messages/en/errors.ts';
 import { errorCatalogue } from '#server/errors/catalogue.ts';
 
@@ -26,6 +26,7 @@ it('an error without a text is a refusal, a failure of the server or of the page
   expect(drawn(apiError(50099))[0]).toBe('The server has failed.');
   expect(drawn(new ConnectionError('no reply'))[0]).toBe('The server cannot be reached.');
   expect(drawn(new TypeError('a defect'))[0]).toBe('The page has failed.');
+  expect(drawn(new ExplainedError('“x” is not valid'))).toEqual(['This is not possible.', undefined, undefined]);
 });
 
 it('each text belongs to a code of the catalogue and says what happened', () => {

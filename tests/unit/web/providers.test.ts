@@ -4,7 +4,8 @@ import type { CatalogEntry } from '#schema/rest/catalog.ts';
 import type { ProviderItem } from '#schema/rest/provider.ts';
 import { createRest, type Model } from '@service-code/client';
 import { createSearch, MOST_DRAWN, providerIdOf, rejectionOf } from '../../../web/features/providers/directory.ts';
-import { counted, reportLines, retiringModels, shownProviders } from '../../../web/features/providers/models.ts';
+import { t } from '../../../web/messages/messages.ts';
+import { reportLines, retiringModels, shownProviders } from '../../../web/features/providers/models.ts';
 import {
   importEntry,
   importRegistry,
@@ -183,7 +184,7 @@ it('reports a refresh in lines', () => {
   expect(reportLines({ changed: [], unchanged: [], failed: [] })).toEqual([
     { text: 'No providers to refresh', isFailure: false },
   ]);
-  expect([counted(1, 'model'), counted(0, 'model')]).toEqual(['1 model', '0 models']);
+  expect([t('providers.models', { count: 1 }), t('providers.models', { count: 0 })]).toEqual(['1 model', '0 models']);
 });
 
 it('sends actions of the collection to the server, although their path reads as a scheme', async () => {

@@ -42,14 +42,14 @@ describe('a failure', () => {
     expect(failed(40111).kind).toBe('login');
     expect(failed(40112).kind).toBe('login');
     expect(failed(40928, holder)).toEqual({ kind: 'conflict', holder });
-    expect(failed(50001)).toEqual({ kind: 'other', text: 'why' });
-    expect(failed(40001)).toEqual({ kind: 'other', text: 'why' });
-    expect(failureOf(new ConnectionError('lost'))).toEqual({ kind: 'other', text: 'lost' });
+    expect(failed(50001)).toMatchObject({ kind: 'other', error: { message: 'why' } });
+    expect(failed(40001)).toMatchObject({ kind: 'other', error: { message: 'why' } });
+    expect(failureOf(new ConnectionError('lost'))).toMatchObject({ kind: 'other', error: { message: 'lost' } });
   });
 
   it('displays the message where the holder is not described', () => {
-    expect(failed(40928)).toEqual({ kind: 'other', text: 'why' });
-    expect(failed(40928, { ...holder, url: 7 })).toEqual({ kind: 'other', text: 'why' });
+    expect(failed(40928)).toMatchObject({ kind: 'other', error: { message: 'why' } });
+    expect(failed(40928, { ...holder, url: 7 })).toMatchObject({ kind: 'other', error: { message: 'why' } });
   });
 });
 

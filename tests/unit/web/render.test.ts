@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { lineDiff } from '../../../web/render/line-diff.ts';
-import { timeAgo } from '../../../web/render/time.ts';
+import { timeAgo } from '../../../web/messages/time-ago.ts';
 import { displayViews } from '../../../web/features/displays/views.ts';
 import { fileViews } from '../../../web/features/files/views.ts';
 import { shellViews } from '../../../web/features/shell/views.ts';

@@ -5,8 +5,8 @@ import {
   emptyList,
   groupByWorkspace,
   lastOfPages,
+  knownTitleOf,
   listAnew,
-  titleOf,
   withoutSessions,
   withPage,
   withSingle,
@@ -48,7 +48,7 @@ describe('the session list', () => {
       payload: { title: 'Hello', patch: { title: 'Hello', isCustomTitle: false, lastPrompt: 'hello there' } },
     });
     const [first] = applyToList(list, frame).sessions;
-    expect(first && titleOf(first)).toBe('Hello');
+    expect(first && knownTitleOf(first)).toBe('Hello');
     expect(first?.last_prompt).toBe('hello there');
   });
 

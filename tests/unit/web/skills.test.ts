@@ -262,14 +262,14 @@ describe('cards', () => {
 
   it('display the activations of people', () => {
     expect(activationIn(marker({ ...slash, skillPath: '/p', skillSource: 'project' }))).toMatchObject({
-      kind: 'Skill',
+      kind: 'tools.skill',
       line: 'Greet bob',
       path: '/p',
       source: 'of this project',
     });
     const command = { activationId: 'a', pluginId: 'tools', commandName: 'plain', variant: 'plugin_command' };
     expect(activationIn(marker(command))).toMatchObject({
-      kind: 'Command',
+      kind: 'skills.pluginCommand',
       line: 'tools:plain',
       source: 'of the plugin tools',
     });

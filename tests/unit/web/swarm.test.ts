@@ -60,11 +60,11 @@ it('its members have their states from the transcript', () => {
     // It has been resumed meanwhile.
     ['e', 'running', undefined],
     ['f', 'running', undefined],
-    ['g', 'to come', undefined],
+    ['g', 'planned', undefined],
   ]);
   expect(countsOf(members)).toBe('1 done · 1 failed · 1 aborted · 2 running · 1 waiting · 1 to come');
   expect(membersOf({ kind: 'swarm', agents: [], named: [{ item: 'a' }], running: false }, view)).toMatchObject([
-    { agentId: undefined, state: 'not started' },
+    { agentId: undefined, state: 'unstarted' },
   ]);
 });
 

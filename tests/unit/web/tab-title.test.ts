@@ -14,5 +14,5 @@ it.each([
   [{ waiting: 2, session: 'Fix the parser', workspace: 'compiler' }, '(2) Fix the parser · compiler'],
   [{ waiting: 1 }, '(1) Service Code'],
 ])('%j is %j', (facts, title) => {
-  expect(tabTitle(facts)).toBe(title);
+  expect(tabTitle({ ...facts, product: 'Service Code' })).toBe(title);
 });

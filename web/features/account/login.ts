@@ -1,10 +1,13 @@
 /** Summaries of a login: its countdown, its outcome, and the state of the stored one. */
 import type { AuthSummary, LoginFlow } from '@service-code/client';
+import { t, type PlainKey } from '../../messages/messages.ts';
 import type { RowTone } from '../../render/row-tone.ts';
 
 export type Region = 'mainland-cn' | 'global';
 
-export const regionNames: Record<Region, string> = { 'mainland-cn': 'Mainland China', global: 'Global' };
+const regions = { 'mainland-cn': 'account.regionChina', global: 'account.regionGlobal' } as const;
+
+export const regionName = (region: Region): string => t(regions[region]);
 
 /**
  * The time at which a code ends, in ms by the clock of the browser. The code lasts `expires_in` seconds at most, which
@@ -30,24 +33,26 @@ export function outcomeOf({ status, error_message: reason }: LoginFlow): Outcome
     case 'pending':
       return undefined;
     case 'authenticated':
-      return { tone: 'good', text: 'You are logged in.' };
+      return { tone: 'good', text: t('account.loggedInNow') };
     case 'denied':
-      return { tone: 'bad', text: reason ?? 'The login was denied.' };
+      return { tone: 'bad', text: reason ?? t('account.denied') };
     case 'expired':
-      return { tone: 'attention', text: reason ?? 'The code has expired.' };
+      return { tone: 'attention', text: reason ?? t('account.expired') };
     case 'cancelled':
-      return { tone: 'idle', text: reason ?? 'The login was cancelled.' };
+      return { tone: 'idle', text: reason ?? t('account.cancelled') };
   }
 }
 
 type Status = NonNullable<AuthSummary['managed_provider']>['status'];
 
-const states: Record<Status, Outcome> = {
-  authenticated: { tone: 'good', text: 'Logged in' },
-  expired: { tone: 'attention', text: 'The login has expired. Log in again to use its models.' },
-  revoked: { tone: 'bad', text: 'The service has withdrawn the login. Log in again to use its models.' },
-  unauthenticated: { tone: 'idle', text: 'Not logged in' },
+const states: Record<Status, { tone: RowTone; text: PlainKey }> = {
+  authenticated: { tone: 'good', text: 'account.loggedIn' },
+  expired: { tone: 'attention', text: 'account.loginExpired' },
+  revoked: { tone: 'bad', text: 'account.loginRevoked' },
+  unauthenticated: { tone: 'idle', text: 'account.notLoggedIn' },
 };
 
-export const accountState = ({ managed_provider: provider }: AuthSummary): Outcome =>
-  states[provider?.status ?? 'unauthenticated'];
+export function accountState({ managed_provider: provider }: AuthSummary): Outcome {
+  const { tone, text } = states[provider?.status ?? 'unauthenticated'];
+  return { tone, text: t(text) };
+}

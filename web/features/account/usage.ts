@@ -1,5 +1,6 @@
 /** The account's usage as bars and lines. */
 import type { Quota } from '@service-code/client';
+import { t, type PlainKey } from '../../messages/messages.ts';
 
 export interface UsageBar {
   label: string;
@@ -13,11 +14,11 @@ export interface UsageBar {
 
 type Window = keyof Quota['usages'];
 
-const labels: Record<Window, string> = {
-  limit5h: '5 hours',
-  limit7d: '7 days',
-  monthTotal: 'This month',
-  monthCode: 'This month, coding',
+const labels: Record<Window, PlainKey> = {
+  limit5h: 'account.limit5h',
+  limit7d: 'account.limit7d',
+  monthTotal: 'account.limitMonth',
+  monthCode: 'account.limitMonthCoding',
 };
 const order: readonly Window[] = ['limit5h', 'limit7d', 'monthTotal', 'monthCode'];
 
@@ -31,7 +32,7 @@ export const usageBars = ({ usages }: Quota, now: number): UsageBar[] =>
     const ratio = Math.min(1, Math.max(0, usage.usedRatio));
     // Something that is left is not rounded to nothing.
     const percent = ratio < 1 ? Math.min(99, Math.round(ratio * 100)) : 100;
-    return [{ label: labels[window], percent, isLow: ratio >= LOW_FROM, reset: resetText(usage.resetAt, now) }];
+    return [{ label: t(labels[window]), percent, isLow: ratio >= LOW_FROM, reset: resetText(usage.resetAt, now) }];
   });
 
 const MINUTE = 60_000;
@@ -41,11 +42,11 @@ const DAY = 24 * HOUR;
 function resetText(time: string | undefined, now: number): string | undefined {
   const left = time === undefined ? Number.NaN : Date.parse(time) - now;
   if (Number.isNaN(left)) return undefined;
-  if (left <= 0) return 'resets now';
+  if (left <= 0) return t('account.resetsNow');
   const minutes = Math.ceil(left / MINUTE);
-  if (left < HOUR) return `resets in ${minutes} min`;
-  if (left < DAY) return `resets in ${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-  return `resets in ${Math.round(left / DAY)} d`;
+  if (left < HOUR) return t('account.resetsInMinutes', { minutes });
+  if (left < DAY) return t('account.resetsInHours', { hours: Math.floor(minutes / 60), minutes: minutes % 60 });
+  return t('account.resetsInDays', { days: Math.round(left / DAY) });
 }
 
 /** An amount in a currency; the code is displayed verbatim if the browser does not know it. */
@@ -64,9 +65,9 @@ export function extraLines({ extraUsage: extra }: Quota): string[] {
   const of = (cents: number) => money(cents, extra.currency);
   const used = of(extra.monthlyUsedCents);
   return [
-    `Balance ${of(extra.balanceCents)} of ${of(extra.totalCents)}`,
+    t('account.balance', { left: of(extra.balanceCents), whole: of(extra.totalCents) }),
     extra.monthlyChargeLimitEnabled
-      ? `Used this month ${used} of at most ${of(extra.monthlyChargeLimitCents)}`
-      : `Used this month ${used}, no monthly limit`,
+      ? t('account.usedOfLimit', { used, limit: of(extra.monthlyChargeLimitCents) })
+      : t('account.usedUnlimited', { used }),
   ];
 }

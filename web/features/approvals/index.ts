@@ -16,7 +16,7 @@ export const approvals: Feature = {
       .map((approval) => ({
         id: approval.approval_id,
         toolCallId: approval.tool_call_id,
-        state: 'waits for approval',
+        state: t('list.waitsForApproval'),
         activity: t('activity.approval'),
         request: { toolName: approval.tool_name, display: approval.tool_input_display },
       })),

@@ -1,13 +1,18 @@
 /** Views of calls with a display only: one line, optionally with data below it. */
+import { t, type PlainKey } from '../../messages/messages.ts';
 import { textOf, type Args, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
 
-const onTask = (verb: string) => (args: Args) => ({ verb, subject: textOf(args, 'task_id'), effect: 'reads' as const });
+const onTask = (verb: PlainKey) => (args: Args) => ({
+  verb: t(verb),
+  subject: textOf(args, 'task_id'),
+  effect: 'reads' as const,
+});
 
 function waitFor(args: Args): ToolSummary {
   const { timeout } = args;
-  const task = textOf(args, 'task_id') || 'the first task that ends';
-  const most = typeof timeout === 'number' ? `, at most ${timeout} s` : '';
-  return { verb: 'Wait for', subject: `${task}${most}`, prose: true, effect: 'reads' };
+  const task = textOf(args, 'task_id') || t('tools.firstTask');
+  const subject = typeof timeout === 'number' ? t('tools.atMost', { task, seconds: timeout }) : task;
+  return { verb: t('tools.waitFor'), subject, prose: true, effect: 'reads' };
 }
 
 const namesIn = ({ names }: Args): string[] =>
@@ -15,29 +20,33 @@ const namesIn = ({ names }: Args): string[] =>
 
 export const displayViews: ToolViews = {
   tools: {
-    TaskList: () => ({ verb: 'List tasks', subject: '', effect: 'reads' }),
-    TaskOutput: onTask('Read output'),
+    TaskList: () => ({ verb: t('tools.listTasks'), subject: '', effect: 'reads' }),
+    TaskOutput: onTask('tools.readOutput'),
     WaitFor: waitFor,
     TaskStop: (args) => ({
-      verb: 'Stop task',
+      verb: t('tools.stopTask'),
       subject: [textOf(args, 'task_id'), textOf(args, 'reason')].filter(Boolean).join(': '),
     }),
-    select_tools: (args) => ({ verb: 'Load tools', subject: namesIn(args).join(', '), effect: 'reads' }),
+    select_tools: (args) => ({ verb: t('tools.loadTools'), subject: namesIn(args).join(', '), effect: 'reads' }),
   },
   displays: {
     search: ({ query, scope }) => ({
-      verb: 'Search',
-      subject: [query, scope].filter(Boolean).join(' in '),
+      verb: t('tools.search'),
+      subject: query && scope ? t('tools.whatIn', { what: query, path: scope }) : query || (scope ?? ''),
       effect: 'reads',
     }),
     url_fetch: ({ url, method }) => ({
-      verb: 'Fetch',
+      verb: t('tools.fetch'),
       subject: method ? `${method} ${url}` : url,
       // Other methods may change something.
       ...((method ?? 'GET') === 'GET' && { effect: 'reads' as const }),
     }),
-    task: ({ description, status }) => ({ verb: 'Task', subject: `${description} (${status})`, prose: true }),
-    task_stop: ({ task_description }) => ({ verb: 'Stop task', subject: task_description, prose: true }),
+    task: ({ description, status }) => ({
+      verb: t('tools.task'),
+      subject: t('tools.taskState', { description, status }),
+      prose: true,
+    }),
+    task_stop: ({ task_description }) => ({ verb: t('tools.stopTask'), subject: task_description, prose: true }),
     generic: ({ summary, detail }) => ({ verb: '', subject: summary, body: { kind: 'json', value: detail } }),
   },
 };

@@ -1,5 +1,7 @@
 /** A server in the form: all fields are text. */
 import type { McpServerConfig } from '@service-code/client';
+import { t } from '../../messages/messages.ts';
+import { ExplainedError } from '../../messages/problem.ts';
 
 export interface ServerForm {
   name: string;
@@ -52,7 +54,7 @@ const lines = (text: string) => text.split('\n').filter((line) => line.trim() !=
 function mapOf(text: string, between: '=' | ':'): Record<string, string> | undefined {
   const pairs = lines(text).map((line) => {
     const at = line.indexOf(between);
-    if (at < 1) throw new Error(`“${line.trim()}” is not of the form name${between}value`);
+    if (at < 1) throw new ExplainedError(t('mcp.badLine', { line: line.trim(), between }));
     return [line.slice(0, at).trim(), between === ':' ? line.slice(at + 1).trim() : line.slice(at + 1)] as const;
   });
   return pairs.length > 0 ? Object.fromEntries(pairs) : undefined;

@@ -1,5 +1,6 @@
 /** Combines the data about each server for the panel. */
 import type { AuthStatus, Locator, ManagedServer, McpServerRow, ToolDescriptor } from '@service-code/client';
+import { t } from '../../messages/messages.ts';
 import type { NamedStatus } from './requests.ts';
 
 export interface ShownTool {
@@ -42,12 +43,12 @@ const WANTS_SIGN_IN: readonly (AuthStatus | undefined)[] = ['oauth-required', 'o
 
 function stateOf(row: McpServerRow | undefined, config: ManagedServer['config'], wantsSignIn: boolean) {
   const shown = (tone: ShownServer['tone'], state: string) => ({ tone, state });
-  if (config.enabled === false) return shown('idle', 'disabled');
-  if (row?.status === 'connected') return shown('good', row.tool_count === 1 ? '1 tool' : `${row.tool_count} tools`);
-  if (row?.status === 'connecting') return shown('idle', 'connecting…');
-  if (wantsSignIn) return shown('attention', 'sign-in needed');
-  if (row?.status === 'error') return shown('bad', 'failed');
-  return shown('idle', 'not started');
+  if (config.enabled === false) return shown('idle', t('mcp.disabled'));
+  if (row?.status === 'connected') return shown('good', t('mcp.tools', { count: row.tool_count }));
+  if (row?.status === 'connecting') return shown('idle', t('mcp.connecting'));
+  if (wantsSignIn) return shown('attention', t('mcp.signInNeeded'));
+  if (row?.status === 'error') return shown('bad', t('mcp.failed'));
+  return shown('idle', t('mcp.notStarted'));
 }
 
 function toolsOf(name: string, tools: readonly ToolDescriptor[]): ShownTool[] {
@@ -81,9 +82,9 @@ export function shownServers({ configured, running, statuses, tools }: Known): S
       name,
       locator: plugin ? { source: 'plugin', pluginId: plugin.id, serverName: plugin.name } : { source: 'global', name },
       config,
-      origin: plugin ? `plugin ${plugin.id}` : origin,
+      origin: plugin ? t('mcp.ofPlugin', { id: plugin.id }) : origin,
       editable: mutable,
-      ...(overridden ? { tone: 'idle', state: 'overridden by a file' } : stateOf(row, config, wantsSignIn)),
+      ...(overridden ? { tone: 'idle', state: t('mcp.overridden') } : stateOf(row, config, wantsSignIn)),
       overridden,
       connecting: row?.status === 'connecting',
       error: wantsSignIn ? undefined : row?.last_error,

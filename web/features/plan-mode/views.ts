@@ -1,4 +1,5 @@
 /** Views of the calls of plan mode: the plan in the text that was reviewed. */
+import { t } from '../../messages/messages.ts';
 import { type DrawnCall, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
 import { outputText } from '../../state/tool-call.ts';
 
@@ -15,14 +16,14 @@ function planOf({ display, output }: DrawnCall): string {
 
 function plan(text: string): ToolSummary {
   const [heading = ''] = text.trim().split('\n');
-  if (heading === '') return { verb: 'Plan', subject: '', prose: true };
+  if (heading === '') return { verb: t('tools.plan'), subject: '', prose: true };
   const body: PlanBody = { kind: 'plan', text };
-  return { verb: 'Plan', subject: heading.replace(/^#+\s*/, ''), prose: true, body, effect: 'asks' };
+  return { verb: t('tools.plan'), subject: heading.replace(/^#+\s*/, ''), prose: true, body, effect: 'asks' };
 }
 
 export const planViews: ToolViews = {
   tools: {
-    EnterPlanMode: () => ({ verb: 'Plan mode', subject: 'on', prose: true, output: 'on failure' }),
+    EnterPlanMode: () => ({ verb: t('tools.planMode'), subject: t('tools.on'), prose: true, output: 'on failure' }),
     ExitPlanMode: (_, call) => plan(planOf(call)),
   },
   displays: { plan_review: ({ plan: text }) => plan(text) },

@@ -1,5 +1,6 @@
 /** Summaries of capabilities, and their progress from events. */
 import type { CapabilityInstall, CapabilityStatus, EventFrame } from '@service-code/client';
+import { t, type PlainKey } from '../../messages/messages.ts';
 import type { RowTone } from '../../render/row-tone.ts';
 
 type Capabilities = readonly CapabilityStatus[];
@@ -16,23 +17,26 @@ export const endsInstall = (frame: EventFrame): boolean =>
   frame.type === 'event.plugin.changed' ||
   (frame.type === 'event.capability.changed' && !frame.payload.install.running);
 
-const states: Record<CapabilityStatus['state'], { tone: RowTone; state: string }> = {
-  ready: { tone: 'good', state: 'ready' },
-  partial: { tone: 'attention', state: 'partly installed' },
-  not_installed: { tone: 'idle', state: 'not installed' },
-  unsupported: { tone: 'idle', state: 'not available on this machine' },
+const states: Record<CapabilityStatus['state'], { tone: RowTone; state: PlainKey }> = {
+  ready: { tone: 'good', state: 'plugins.ready' },
+  partial: { tone: 'attention', state: 'plugins.partlyInstalled' },
+  not_installed: { tone: 'idle', state: 'plugins.notInstalled' },
+  unsupported: { tone: 'idle', state: 'plugins.unsupported' },
 };
 
 /** The state in words. */
-export const shownState = ({ state }: CapabilityStatus) => states[state];
+export function shownState({ state }: CapabilityStatus): { tone: RowTone; state: string } {
+  const shown = states[state];
+  return { tone: shown.tone, state: t(shown.state) };
+}
 
 /** The label of the button that installs it; undefined where it is unsupported. */
 export const installLabel = ({ supported, state }: CapabilityStatus): string | undefined =>
-  supported ? (state === 'ready' ? 'Update' : 'Install') : undefined;
+  supported ? t(state === 'ready' ? 'plugins.update' : 'common.install') : undefined;
 
 /** The progress of a running installation in words. */
-export function progressText({ step = 'starting', percent }: CapabilityInstall): string {
-  return percent === undefined ? `${step} …` : `${step} … ${percent} %`;
+export function progressText({ step, percent }: CapabilityInstall): string {
+  return t('plugins.progress', { step, percent });
 }
 
 export const stepMarks: Record<CapabilityStatus['steps'][number]['state'], string> = {

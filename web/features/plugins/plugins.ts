@@ -1,5 +1,6 @@
 /** Summaries of plugins and of the catalog's entries. */
 import type { MarketplaceEntry, PluginSummary } from '@service-code/client';
+import { t, type PlainKey } from '../../messages/messages.ts';
 import type { RowTone } from '../../render/row-tone.ts';
 
 export interface ShownPlugin {
@@ -18,26 +19,23 @@ export interface ShownPlugin {
   update: { source: string; label: string; isNewer: boolean } | undefined;
 }
 
-const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
-
 /** The counts that are not zero. */
 export function bringsOf(plugin: PluginSummary): string {
   const { skillCount, commandCount, hookCount, mcpServerCount, enabledMcpServerCount } = plugin;
-  const servers = counted(mcpServerCount, 'MCP server');
   const parts = [
-    skillCount > 0 && counted(skillCount, 'skill'),
-    commandCount > 0 && counted(commandCount, 'command'),
-    hookCount > 0 && counted(hookCount, 'hook'),
-    mcpServerCount > 0 && (enabledMcpServerCount < mcpServerCount ? `${enabledMcpServerCount} of ${servers}` : servers),
+    skillCount > 0 && t('plugins.skills', { count: skillCount }),
+    commandCount > 0 && t('plugins.commands', { count: commandCount }),
+    hookCount > 0 && t('plugins.hooks', { count: hookCount }),
+    mcpServerCount > 0 && t('plugins.mcpServers', { count: mcpServerCount, enabled: enabledMcpServerCount }),
   ].filter((part) => part !== false);
-  return parts.length > 0 ? parts.join(' · ') : 'No skills, commands, hooks or MCP servers';
+  return parts.length > 0 ? parts.join(' · ') : t('plugins.bringsNothing');
 }
 
 function originOf({ source, originalSource, github }: PluginSummary): string {
   if (!github) return originalSource ?? source;
   const { owner, repo, ref, installedSha } = github;
   const commit = installedSha === undefined ? '' : ` (${installedSha.slice(0, 12)})`;
-  return `${owner}/${repo} at ${ref.value}${commit}`;
+  return t('plugins.fromGitHub', { repository: `${owner}/${repo}`, at: `${ref.value}${commit}` });
 }
 
 /** The id of the capability that an entry installs; undefined for a plugin. */
@@ -46,18 +44,19 @@ export const capabilityOf = ({ source }: Pick<MarketplaceEntry, 'source'>): stri
 
 function updateOf({ id, originalSource }: PluginSummary, entries: readonly MarketplaceEntry[]): ShownPlugin['update'] {
   const newer = entries.find((entry) => entry.id === id && entry.updateAvailable && capabilityOf(entry) === undefined);
-  if (newer) return { source: newer.source, label: `Update to ${newer.version}`, isNewer: true };
-  return originalSource === undefined ? undefined : { source: originalSource, label: 'Update', isNewer: false };
+  if (newer)
+    return { source: newer.source, label: t('plugins.updateTo', { version: newer.version ?? '' }), isNewer: true };
+  return originalSource === undefined
+    ? undefined
+    : { source: originalSource, label: t('plugins.update'), isNewer: false };
 }
 
 function stateOf({ enabled, state, hasErrors }: PluginSummary): Pick<ShownPlugin, 'tone' | 'state' | 'warning'> {
   const isBroken = state === 'error' || hasErrors;
   return {
     tone: isBroken ? 'bad' : enabled ? 'good' : 'idle',
-    state: enabled ? (isBroken ? 'has errors' : 'enabled') : 'disabled',
-    warning: isBroken
-      ? 'Its manifest is missing or has errors, so the agent gets nothing of it. Update it, or remove it.'
-      : undefined,
+    state: t(enabled ? (isBroken ? 'plugins.hasErrors' : 'plugins.enabled') : 'plugins.disabled'),
+    warning: isBroken ? t('plugins.broken') : undefined,
   };
 }
 
@@ -77,17 +76,18 @@ export const shownPlugins = (
     update: updateOf(plugin, entries),
   }));
 
-export const tierLabels: Record<MarketplaceEntry['tier'], string> = {
-  official: 'official',
-  curated: 'curated',
-  'third-party': 'third party',
+const tierLabels: Record<MarketplaceEntry['tier'], PlainKey> = {
+  official: 'plugins.official',
+  curated: 'plugins.curated',
+  'third-party': 'plugins.thirdParty',
 };
+
+export const tierLabel = ({ tier }: Pick<MarketplaceEntry, 'tier'>): string => t(tierLabels[tier]);
 
 /** The installed version of an entry, in words; undefined while it is not installed. */
 export function installedText({ installed }: MarketplaceEntry): string | undefined {
   if (!installed) return undefined;
-  const version = installed.version === undefined ? '' : ` ${installed.version}`;
-  return `installed${version}${installed.enabled ? '' : ', disabled'}`;
+  return t('plugins.installedVersion', { version: installed.version, isEnabled: installed.enabled });
 }
 
 /** The entries that contain all words of a filter, in any of their texts. */
@@ -95,7 +95,7 @@ export function matchingEntries(entries: readonly MarketplaceEntry[], filter: st
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return entries;
   return entries.filter(({ id, displayName, description = '', keywords = [], tier }) => {
-    const text = [id, displayName, description, ...keywords, tierLabels[tier]].join('\n').toLowerCase();
+    const text = [id, displayName, description, ...keywords, tierLabel({ tier })].join('\n').toLowerCase();
     return words.every((word) => text.includes(word));
   });
 }

@@ -9,7 +9,7 @@ export type PluginAction = 'enable' | 'disable' | 'remove';
 export type Market =
   | { kind: 'read'; entries: readonly MarketplaceEntry[] }
   | { kind: 'unconfigured' }
-  | { kind: 'failed'; reason: string };
+  | { kind: 'failed'; error: ApiError };
 
 /** The end of the message; there is no code of its own. */
 const UNCONFIGURED = /: no catalog is configured$/;
@@ -29,7 +29,7 @@ export async function readMarket(rest: Calls): Promise<Market> {
     return { kind: 'read', entries };
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 200) throw error;
-    return UNCONFIGURED.test(error.message) ? { kind: 'unconfigured' } : { kind: 'failed', reason: error.message };
+    return UNCONFIGURED.test(error.message) ? { kind: 'unconfigured' } : { kind: 'failed', error };
   }
 }
 

@@ -1,5 +1,6 @@
 /** REST calls about settings of a project that have no effect, and about its trust. */
 import type { Rest } from '@service-code/client';
+import { t } from '../../messages/messages.ts';
 
 type Calls = Pick<Rest, 'request'>;
 
@@ -38,7 +39,7 @@ export async function untrustedFiles(
   for (const { directory, message } of warnings) if (directory !== undefined) add(directory, message);
   if (groups.size === 0) {
     for (const file of await untrustedMcpFiles(rest, session.id, session.workspaceId)) {
-      add(session.cwd, `${file} has no effect: its directory is not trusted.`);
+      add(session.cwd, t('trust.noEffect', { file }));
     }
   }
   return [...groups].map(([directory, reasons]) => ({ directory, reasons }));

@@ -1,5 +1,6 @@
 /** Searches the directory of public providers, and summarizes its entries. */
 import type { CatalogEntry, RejectReason } from '@service-code/client';
+import { t, type PlainKey } from '../../messages/messages.ts';
 
 export interface FoundEntry {
   entry: CatalogEntry;
@@ -48,18 +49,18 @@ export function createSearch(entries: readonly CatalogEntry[]): Search {
 
 function shortened(names: readonly string[]): string[] {
   const rest = names.length - MOST_MODELS;
-  return rest > 0 ? [...names.slice(0, MOST_MODELS), `${rest} more`] : [...names];
+  return rest > 0 ? [...names.slice(0, MOST_MODELS), t('providers.moreModels', { count: rest })] : [...names];
 }
 
-const rejections: Record<RejectReason, string> = {
-  'unknown-explicit-type': 'It speaks a protocol that this server does not know.',
-  'proprietary-sdk': 'It can only be used with a library of its vendor.',
+const rejections: Record<RejectReason, PlainKey> = {
+  'unknown-explicit-type': 'providers.unknownProtocol',
+  'proprietary-sdk': 'providers.vendorLibrary',
 };
 
 /** The reason why an entry cannot be added; undefined if it can. */
 export function rejectionOf(entry: CatalogEntry): string | undefined {
-  if (entry.rejected) return rejections[entry.reject_reason ?? 'unknown-explicit-type'];
-  return entry.models.length === 0 ? 'It lists no model that can be used.' : undefined;
+  if (entry.rejected) return t(rejections[entry.reject_reason ?? 'unknown-explicit-type']);
+  return entry.models.length === 0 ? t('providers.noUsableModel') : undefined;
 }
 
 const IS_PROVIDER_ID = /^[\p{L}\p{N}][\p{L}\p{N}\-_ ]*$/u;

@@ -1,5 +1,6 @@
 /** Summaries of providers, of their models, and of refreshes. */
 import type { Model, ProviderItem, RefreshReport } from '@service-code/client';
+import { t } from '../../messages/messages.ts';
 import type { RowTone } from '../../render/row-tone.ts';
 
 /** The provider that variables of the environment define. */
@@ -33,9 +34,9 @@ export function shownProviders(providers: readonly ProviderItem[], { models, man
     const isReady = provider.status === 'connected';
     return {
       id: provider.id,
-      name: provider.id === ENVIRONMENT ? 'Environment (SERVICE_MODEL_…)' : isManaged ? 'Service Code' : provider.id,
+      name: provider.id === ENVIRONMENT ? t('providers.environment') : isManaged ? t('shell.product') : provider.id,
       tone: isReady ? 'good' : 'attention',
-      state: isReady ? 'ready' : isManaged ? 'logged out' : 'no key',
+      state: t(isReady ? 'providers.ready' : isManaged ? 'providers.loggedOut' : 'providers.noKey'),
       address: [provider.type, provider.base_url].filter(Boolean).join(' · '),
       models: provider.models.flatMap((alias) => byAlias.get(alias) ?? []),
       isRemovable: !isManaged && provider.id !== ENVIRONMENT,
@@ -43,8 +44,6 @@ export function shownProviders(providers: readonly ProviderItem[], { models, man
     };
   });
 }
-
-export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 export interface RetiringModel {
   alias: string;
@@ -99,15 +98,18 @@ export function reportLines({ changed, unchanged, failed, retired_default: retir
   if (retired) lines.push({ text: retiredText(retired), isFailure: false });
   for (const { provider, reason } of failed) lines.push({ text: `${provider}: ${reason}`, isFailure: true });
   if (unchanged.length > 0)
-    lines.push({ text: `${counted(unchanged.length, 'provider')} unchanged`, isFailure: false });
-  return lines.length > 0 ? lines : [{ text: 'No providers to refresh', isFailure: false }];
+    lines.push({ text: t('providers.unchanged', { count: unchanged.length }), isFailure: false });
+  return lines.length > 0 ? lines : [{ text: t('providers.noneToRefresh'), isFailure: false }];
 }
 
 function changeText(added: number, removed: number): string {
-  const parts = [added > 0 && `${counted(added, 'model')} added`, removed > 0 && `${removed} removed`];
-  return parts.filter(Boolean).join(', ') || 'facts of models changed';
+  const parts = [
+    added > 0 && t('providers.modelsAdded', { count: added }),
+    removed > 0 && t('providers.modelsRemoved', { count: removed }),
+  ];
+  return parts.filter(Boolean).join(', ') || t('providers.factsChanged');
 }
 
 /** The replacement of a default model that its registry has withdrawn. */
 export const retiredText = ({ from_display_name: from, to }: NonNullable<RefreshReport['retired_default']>): string =>
-  `${from} was retired; the default model is now ${to}`;
+  t('providers.retired', { from, to });

@@ -18,7 +18,7 @@ export const questions: Feature = {
       .map(({ question_id, tool_call_id }) => ({
         id: question_id,
         toolCallId: tool_call_id,
-        state: 'waits for your answer',
+        state: t('questions.waits'),
         activity: t('activity.question'),
       })),
 };

@@ -1,4 +1,5 @@
 /** View of a call that asks questions: the questions with their answers. */
+import { t } from '../../messages/messages.ts';
 import { firstLine, textOf, type Args, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
 import { isObject } from '../../state/is-object.ts';
 import { outputText } from '../../state/tool-call.ts';
@@ -14,10 +15,10 @@ function asked(args: Args, output: string | undefined): ToolSummary {
   const texts = questionsOf(args);
   const answers = output === undefined ? {} : answersIn(output);
   const questions = texts.map((question) => ({ question, answer: answers?.[question] }));
-  const more = texts.length > 1 ? ` (+${texts.length - 1} more)` : '';
+  const more = texts.length > 1 ? t('questions.more', { count: texts.length - 1 }) : '';
   const body: AskedBody = { kind: 'asked', questions, over: output !== undefined };
   return {
-    verb: 'Ask',
+    verb: t('tools.ask'),
     subject: firstLine(texts[0] ?? '') + more,
     prose: true,
     body: texts.length ? body : undefined,

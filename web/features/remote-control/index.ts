@@ -1,9 +1,10 @@
 import { defineAsyncComponent } from 'vue';
+import { t } from '../../messages/messages.ts';
 import type { Feature } from '../feature.ts';
 
 /** Loaded when it is first opened. */
 const RemoteView = defineAsyncComponent(() => import('./RemoteView.vue'));
 
 export const remoteControl: Feature = {
-  mainViews: [{ id: 'remote-control', label: 'Remote control', component: RemoteView }],
+  mainViews: [{ id: 'remote-control', label: t('remote.title'), component: RemoteView }],
 };

@@ -1,7 +1,8 @@
 /** Summaries of remote control, of its failures and of devices. */
-import { ApiError, reasonOf, type RemoteConflict, type RemoteDevice, type RemoteStatus } from '@service-code/client';
+import { ApiError, type RemoteConflict, type RemoteDevice, type RemoteStatus } from '@service-code/client';
+import { t, textOf } from '../../messages/messages.ts';
 import type { RowTone } from '../../render/row-tone.ts';
-import { timeAgo } from '../../render/time.ts';
+import { ageOf } from '../../render/time.ts';
 import { isObject } from '../../state/is-object.ts';
 
 export interface ShownState {
@@ -15,19 +16,23 @@ export interface ShownState {
 export function stateOf({ state, url }: Pick<RemoteStatus, 'state' | 'url'>): ShownState {
   switch (state) {
     case 'off':
-      return { tone: 'idle', text: 'Off', isChanging: false };
+      return { tone: 'idle', text: t('remote.off'), isChanging: false };
     case 'on':
-      return { tone: 'good', text: 'On', isChanging: false };
+      return { tone: 'good', text: t('remote.on'), isChanging: false };
     case 'starting':
-      return { tone: 'attention', text: url === undefined ? 'Turning on …' : 'Reconnecting …', isChanging: true };
+      return {
+        tone: 'attention',
+        text: t(url === undefined ? 'remote.turningOn' : 'remote.reconnecting'),
+        isChanging: true,
+      };
     case 'stopping':
-      return { tone: 'attention', text: 'Turning off …', isChanging: true };
+      return { tone: 'attention', text: t('remote.turningOff'), isChanging: true };
   }
 }
 
 /** Why a call has failed. `login`: a login is needed; `conflict`: another server hosts the tunnel. */
 export type Failure =
-  { kind: 'login'; text: string } | { kind: 'conflict'; holder: RemoteConflict } | { kind: 'other'; text: string };
+  { kind: 'login'; text: string } | { kind: 'conflict'; holder: RemoteConflict } | { kind: 'other'; error: unknown };
 
 const NO_LOGIN = 40111;
 const REFUSED_LOGIN = 40112;
@@ -35,12 +40,12 @@ const RUNS_ELSEWHERE = 40928;
 
 export function failureOf(error: unknown): Failure {
   const code = error instanceof ApiError ? error.code : undefined;
-  if (code === NO_LOGIN) return { kind: 'login', text: 'Remote control needs a login.' };
-  if (code === REFUSED_LOGIN) return { kind: 'login', text: 'The login was refused. Log in again.' };
+  if (code === NO_LOGIN) return { kind: 'login', text: t('remote.needsLogin') };
+  if (code === REFUSED_LOGIN) return { kind: 'login', text: t('remote.loginRefused') };
   if (error instanceof ApiError && code === RUNS_ELSEWHERE && isConflict(error.details)) {
     return { kind: 'conflict', holder: error.details };
   }
-  return { kind: 'other', text: reasonOf(error) };
+  return { kind: 'other', error };
 }
 
 const isConflict = (value: unknown): value is RemoteConflict =>
@@ -50,11 +55,12 @@ const isConflict = (value: unknown): value is RemoteConflict =>
 
 /** The server that hosts the tunnel, in sentences. */
 export function holderLines({ pid, local_origin: origin, url, started_at: time }: RemoteConflict, now: number) {
-  const place = origin === '' ? '' : ` at ${origin}`;
-  const since = Number.isNaN(Date.parse(time)) ? '' : `, for ${timeAgo(time, now)}`.replace(', for now', '');
-  const lines = [`Another server of this machine hosts remote control: process ${pid}${place}${since}.`];
-  lines.push(url === '' ? 'Try again in a moment.' : `Its address is ${url}. Turn it off there first.`);
-  return lines;
+  const age = Number.isNaN(Date.parse(time)) ? undefined : ageOf(time, now);
+  const since = age === undefined || age.key === 'time.now' ? undefined : textOf(age);
+  return [
+    t('remote.hostedElsewhere', { pid, origin: origin || undefined, since }),
+    url === '' ? t('remote.tryLater') : t('remote.turnOffThere', { url }),
+  ];
 }
 
 /** The address that opens the page with the token. */
@@ -89,12 +95,12 @@ export function modulesPath(rows: readonly (readonly boolean[])[]): string {
 /** Platform, version and last use, as far as the cloud knows them. */
 export function deviceFacts(device: RemoteDevice, now: number): string {
   const { platform, client_version: version, last_remote_access_at: used } = device;
-  const age = used === null ? 'never used remotely' : `used remotely ${agoText(used, now)}`;
+  const age = used === null ? t('remote.neverUsed') : t('remote.used', { when: agoText(used, now) });
   return [platform, version, age].filter(Boolean).join(' · ');
 }
 
 function agoText(time: string, now: number): string {
-  const age = timeAgo(time, now);
-  if (age === 'now') return 'just now';
-  return /^\d+[mhd]$/.test(age) ? `${age} ago` : `on ${age}`;
+  const age = ageOf(time, now);
+  if (age.key === 'time.now') return t('remote.justNow');
+  return t(age.key === 'time.date' ? 'remote.onDay' : 'remote.ago', { time: textOf(age) });
 }

@@ -1,7 +1,7 @@
 /** Links to other sessions: the title that is typed after a `#`. */
 import { go } from 'fuzzysort';
 import type { Session } from '@service-code/client';
-import { titleOf } from '../../state/session-list.ts';
+import { titleOf } from '../../messages/session-title.ts';
 import type { Insertion, TypedPart } from '../../state/typed-part.ts';
 
 const LIMIT = 8;

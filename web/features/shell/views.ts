@@ -10,7 +10,7 @@ export type CommandBody = { kind: 'command'; command: string };
 
 function run(command: string, cwd: string | undefined): ToolSummary {
   const body: CommandBody = { kind: 'command', command };
-  return { verb: 'Run', subject: firstLine(command), cwd, body, opens: 'while running' };
+  return { verb: t('tools.run'), subject: firstLine(command), cwd, body, opens: 'while running' };
 }
 
 /** The exit code that a result reports: of a command that has failed. */

@@ -1,4 +1,5 @@
 /** Views of activations, and of calls of the Skill tool. */
+import { t, type PlainKey } from '../../messages/messages.ts';
 import { textOf, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
 import { isObject, textIn } from '../../state/is-object.ts';
 import type { Marker } from '../../state/rows.ts';
@@ -15,7 +16,7 @@ const lineOf = (name: string, args: string | undefined) => (args ? `${name} ${ar
 
 function summaryOf(name: string, args: string | undefined, loadedBy?: string): ToolSummary {
   const body: SkillBody = { kind: 'skill', name, args, loadedBy };
-  return { verb: 'Skill', subject: lineOf(name, args), body };
+  return { verb: t('tools.skill'), subject: lineOf(name, args), body };
 }
 
 export const skillViews: ToolViews = {
@@ -28,7 +29,7 @@ export const skillViews: ToolViews = {
 
 export interface Activation {
   id: string;
-  kind: 'Skill' | 'Command';
+  kind: 'tools.skill' | 'skills.pluginCommand';
   /** The typed line without its `/`. */
   line: string;
   args: string | undefined;
@@ -37,15 +38,18 @@ export interface Activation {
   isByUser: boolean;
 }
 
-const SOURCES: Readonly<Record<string, string>> = {
-  project: 'of this project',
-  user: 'of yours',
-  extra: 'added',
-  builtin: 'built in',
+const SOURCES: Readonly<Record<string, PlainKey>> = {
+  project: 'skills.ofProject',
+  user: 'skills.ofUser',
+  extra: 'skills.extra',
+  builtin: 'skills.builtin',
 };
 
 /** The origin of a skill in words. */
-export const sourceWord = (source: string): string => SOURCES[source] ?? source;
+export function sourceWord(source: string): string {
+  const key = SOURCES[source];
+  return key ? t(key) : source;
+}
 
 /** The activation that a marker records; undefined if it lacks an id or a name. */
 export function activationIn({ payload }: Pick<Marker, 'payload'>): Activation | undefined {
@@ -59,11 +63,11 @@ export function activationIn({ payload }: Pick<Marker, 'payload'>): Activation |
   const plugin = textIn(payload, 'pluginId');
   return {
     id,
-    kind: isCommand ? 'Command' : 'Skill',
+    kind: isCommand ? 'skills.pluginCommand' : 'tools.skill',
     line: lineOf(isCommand ? `${plugin ?? ''}:${name}` : name, args),
     args,
     path: textIn(payload, 'skillPath'),
-    source: isCommand ? plugin && `of the plugin ${plugin}` : source && sourceWord(source),
+    source: isCommand ? plugin && t('skills.ofPlugin', { plugin }) : source && sourceWord(source),
     isByUser: textIn(payload, 'trigger') === 'user-slash',
   };
 }

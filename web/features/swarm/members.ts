@@ -1,8 +1,9 @@
 /** The members of a swarm for its card, read from the transcript of their caller. */
+import { t, type PlainKey } from '../../messages/messages.ts';
 import type { SessionView } from '../../state/session-view.ts';
 import type { NamedMember, SwarmBody } from './views.ts';
 
-export type MemberState = 'to come' | 'running' | 'waiting' | 'done' | 'failed' | 'aborted' | 'not started';
+export type MemberState = 'planned' | 'running' | 'waiting' | 'done' | 'failed' | 'aborted' | 'unstarted';
 
 export interface SwarmMember {
   /** Undefined until it has started. */
@@ -37,7 +38,8 @@ function agentsOf({ agents, named }: SwarmBody, { main }: Seen): (string | undef
   );
 }
 
-const nameOf = (member: NamedMember) => ('item' in member ? member.item : `${member.agentId} goes on`);
+const nameOf = (member: NamedMember) =>
+  'item' in member ? member.item : t('swarm.resumed', { agent: member.agentId });
 
 /** In the order of the call's members. */
 export function membersOf(body: SwarmBody, view: Seen): SwarmMember[] {
@@ -46,7 +48,7 @@ export function membersOf(body: SwarmBody, view: Seen): SwarmMember[] {
     const name = nameOf(member);
     const agentId = agents[at];
     if (agentId === undefined) {
-      return { agentId, name, state: body.running ? 'to come' : 'not started', reason: undefined };
+      return { agentId, name, state: body.running ? 'planned' : 'unstarted', reason: undefined };
     }
     const task = view.main.tasks.get(agentId);
     switch (task?.state) {
@@ -65,12 +67,23 @@ export function membersOf(body: SwarmBody, view: Seen): SwarmMember[] {
   });
 }
 
-const ORDER: readonly MemberState[] = ['done', 'failed', 'aborted', 'running', 'waiting', 'to come', 'not started'];
+/** The words of the states. */
+export const stateWords = {
+  planned: 'swarm.planned',
+  running: 'swarm.running',
+  waiting: 'swarm.waiting',
+  done: 'swarm.done',
+  failed: 'swarm.failed',
+  aborted: 'swarm.aborted',
+  unstarted: 'swarm.unstarted',
+} as const satisfies Record<MemberState, PlainKey>;
+
+const ORDER: readonly MemberState[] = ['done', 'failed', 'aborted', 'running', 'waiting', 'planned', 'unstarted'];
 
 /** Counts the members by state, as text. */
 export function countsOf(members: readonly SwarmMember[]): string {
   return ORDER.flatMap((state) => {
     const count = members.filter((member) => member.state === state).length;
-    return count > 0 ? [`${count} ${state}`] : [];
+    return count > 0 ? [t('swarm.count', { count, state: t(stateWords[state]) })] : [];
   }).join(' · ');
 }

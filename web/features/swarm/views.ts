@@ -1,4 +1,5 @@
 /** View of a call that starts a swarm: its members with their states. */
+import { t } from '../../messages/messages.ts';
 import { textOf, type Args, type DrawnCall, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
 import { isObject } from '../../state/is-object.ts';
 
@@ -25,7 +26,7 @@ function swarm(args: Args, { agents = [], output }: DrawnCall): ToolSummary {
   const named = membersIn(args);
   const body: SwarmBody | undefined =
     named.length > 0 ? { kind: 'swarm', agents, named, running: output === undefined } : undefined;
-  const drawn = { verb: 'Swarm', subject: textOf(args, 'description'), prose: true as const, body };
+  const drawn = { verb: t('tools.swarm'), subject: textOf(args, 'description'), prose: true as const, body };
   // As soon as a member has started, the card contains the result.
   return agents.length > 0 ? { ...drawn, opens: 'while running', output: 'on failure' } : drawn;
 }

@@ -1,5 +1,6 @@
 /** Tasks of a session: when to re-read them, and which of them a call of the conversation waits for. */
 import type { SessionTask } from '@service-code/client';
+import { t, type PlainKey } from '../../messages/messages.ts';
 import { runningTurn, type SessionView } from '../../state/session-view.ts';
 
 /** Key that changes with the transcript's tasks; the complete list is read from the server. */
@@ -30,18 +31,15 @@ export function shownTasks(tasks: readonly SessionTask[], others: number): Sessi
   return [...running, ...ended.slice(-others).toReversed()];
 }
 
-export const statusWord: Record<SessionTask['status'], string> = {
-  running: 'running',
-  completed: 'done',
-  failed: 'failed',
-  cancelled: 'stopped',
-};
+export const statusWords = {
+  running: 'agents.running',
+  completed: 'agents.done',
+  failed: 'agents.failed',
+  cancelled: 'agents.stopped',
+} as const satisfies Record<SessionTask['status'], PlainKey>;
 
 /** Run time so far: `8 s`, `2 min`, `1 h 5 min`. */
 export function duration({ started_at, completed_at }: SessionTask, now: number): string {
   const end = completed_at === undefined ? now : Date.parse(completed_at);
-  const seconds = Math.max(0, Math.round((end - Date.parse(started_at)) / 1000));
-  if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.floor(seconds / 60);
-  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  return t('time.roughly', { ms: end - Date.parse(started_at) });
 }

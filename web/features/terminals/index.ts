@@ -1,4 +1,5 @@
 import { defineAsyncComponent } from 'vue';
+import { t } from '../../messages/messages.ts';
 import type { Feature } from '../feature.ts';
 
 /** Loaded when its tab is first opened: the emulator is as large as the rest of the page. */
@@ -6,6 +7,13 @@ const TerminalPanel = defineAsyncComponent(() => import('./TerminalPanel.vue'));
 
 export const terminals: Feature = {
   panels: [
-    { id: 'terminals', label: 'Terminal', icon: 'terminal', place: 'drawer', keys: 'Mod+J', component: TerminalPanel },
+    {
+      id: 'terminals',
+      label: t('terminals.panel'),
+      icon: 'terminal',
+      place: 'drawer',
+      keys: 'Mod+J',
+      component: TerminalPanel,
+    },
   ],
 };

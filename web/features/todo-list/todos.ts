@@ -1,4 +1,5 @@
 /** The agent's todo list, and views of the calls that write and read it. */
+import { t, type PlainKey } from '../../messages/messages.ts';
 import { type Args, type DrawnCall, type ToolSummary, type ToolViews } from '../../render/tool-view.ts';
 import type { SessionView } from '../../state/session-view.ts';
 import { outputText } from '../../state/tool-call.ts';
@@ -49,18 +50,20 @@ export function progressOf(todos: readonly Todo[]): { done: number; total: numbe
   return { done, total: todos.length, now: now?.title };
 }
 
-function summary(todos: Todo[], verb: string): ToolSummary {
+function summary(todos: Todo[], name: PlainKey): ToolSummary {
+  const verb = t(name);
   if (!todos.length) return { verb, subject: '', prose: true };
   const { done, total } = progressOf(todos);
   const body: TodoBody = { kind: 'todos', todos };
-  return { verb, subject: `${done} of ${total} done`, prose: true, body, output: 'on failure' };
+  return { verb, subject: t('plans.todo-progress', { done, total }), prose: true, body, output: 'on failure' };
 }
 
 export const todoViews: ToolViews = {
   tools: {
-    [TOOL]: (_, call) => summary(todosOf(call), call.input === undefined || isWrite(call) ? 'Todos' : 'Read todos'),
+    [TOOL]: (_, call) =>
+      summary(todosOf(call), call.input === undefined || isWrite(call) ? 'tools.todos' : 'tools.readTodos'),
   },
   displays: {
-    todo_list: ({ items }) => summary(writtenTodos({ todos: items }) ?? [], 'Todos'),
+    todo_list: ({ items }) => summary(writtenTodos({ todos: items }) ?? [], 'tools.todos'),
   },
 };

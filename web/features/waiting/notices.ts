@@ -1,7 +1,7 @@
 /** Notifications of the browser about sessions that wait, one for each session. */
 import { watch } from 'vue';
 import { t } from '../../messages/messages.ts';
-import { titleOf } from '../../state/session-list.ts';
+import { titleOf } from '../../messages/session-title.ts';
 import { pageRoot, scopedName } from '../../stores/page-root.ts';
 import type { Workbench } from '../../stores/workbench.ts';
 import { goToRequest } from './go-to-request.ts';

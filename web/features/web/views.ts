@@ -1,4 +1,5 @@
 /** Views of pages and searches: search results as a list of links, a page as its address and text. */
+import { t } from '../../messages/messages.ts';
 import { textOf, type ToolViews } from '../../render/tool-view.ts';
 import { outputText } from '../../state/tool-call.ts';
 
@@ -29,9 +30,14 @@ export function foundPages(output: string): FoundPage[] {
 
 export const webViews: ToolViews = {
   tools: {
-    FetchURL: (args) => ({ verb: 'Fetch', subject: textOf(args, 'url'), effect: 'reads' }),
+    FetchURL: (args) => ({ verb: t('tools.fetch'), subject: textOf(args, 'url'), effect: 'reads' }),
     WebSearch(args, { output }) {
-      const summary = { verb: 'Search the web', subject: textOf(args, 'query'), prose: true, effect: 'reads' } as const;
+      const summary = {
+        verb: t('tools.searchWeb'),
+        subject: textOf(args, 'query'),
+        prose: true,
+        effect: 'reads',
+      } as const;
       const pages = output === undefined ? [] : foundPages(outputText(output));
       if (pages.length === 0) return summary;
       const body: FoundBody = { kind: 'found', pages };

@@ -1,4 +1,5 @@
 import { defineAsyncComponent } from 'vue';
+import { t } from '../../messages/messages.ts';
 import type { Feature } from '../feature.ts';
 import { FILES_PANEL } from '../../stores/shown-file.ts';
 import { FILE_MARK, fileList } from './file-list.ts';
@@ -8,7 +9,7 @@ import FileRow from './FileRow.vue';
 const FilesPanel = defineAsyncComponent(() => import('./FilesPanel.vue'));
 
 export const workspace: Feature = {
-  panels: [{ id: FILES_PANEL, label: 'Files', icon: 'files', component: FilesPanel }],
+  panels: [{ id: FILES_PANEL, label: t('files.title'), icon: 'files', component: FilesPanel }],
   paletteLists: [{ ...fileList, row: FileRow }],
   commands: [
     {

@@ -30,7 +30,6 @@ export const account = {
   'account.extraUsage': 'Extra usage',
 
   'account.user': 'User',
-  'account.readUserAgain': 'Read the user again',
   'account.readingUser': 'Reading the user …',
 
   'account.titles': 'Titles of sessions',
@@ -39,4 +38,43 @@ export const account = {
     'A session then has “Generate title”. The service receives the beginnings of its messages.',
   'account.titlesAutomatic': 'Generate a title after the first turn',
   'account.titlesAutomaticHint': 'This page requests it when the first turn of a session has ended.',
+
+  'account.regionChina': 'Mainland China',
+  'account.regionGlobal': 'Global',
+  'account.loggedInNow': 'You are logged in.',
+  'account.denied': 'The login was denied.',
+  'account.expired': 'The code has expired.',
+  'account.cancelled': 'The login was cancelled.',
+  'account.loggedIn': 'Logged in',
+  'account.loginExpired': 'The login has expired. Log in again to use its models.',
+  'account.loginRevoked': 'The service has withdrawn the login. Log in again to use its models.',
+  'account.notLoggedIn': 'Not logged in',
+  'account.limit5h': '5 hours',
+  'account.limit7d': '7 days',
+  'account.limitMonth': 'This month',
+  'account.limitMonthCoding': 'This month, coding',
+  'account.resetsNow': 'resets now',
+  'account.resetsInMinutes': ({ minutes }: { minutes: number }) => `resets in ${minutes} min`,
+  'account.resetsInHours': ({ hours, minutes }: { hours: number; minutes: number }) =>
+    `resets in ${hours} h ${minutes} min`,
+  'account.resetsInDays': ({ days }: { days: number }) => `resets in ${days} d`,
+  'account.balance': ({ left, whole }: { left: string; whole: string }) => `Balance ${left} of ${whole}`,
+  'account.usedOfLimit': ({ used, limit }: { used: string; limit: string }) =>
+    `Used this month ${used} of at most ${limit}`,
+  'account.usedUnlimited': ({ used }: { used: string }) => `Used this month ${used}, no monthly limit`,
+  'account.userNickname': 'Name',
+  'account.userName': 'User name',
+  'account.userEmail': 'E-mail',
+  'account.userPhone': 'Phone',
+  'account.userPlan': 'Plan',
+  'account.userOrganization': 'Organization',
+  'account.userAbout': 'About',
+  'account.userCreated': 'Created',
+  'account.userLastLogin': 'Last login',
+
+  'account.compareCode': ({ host }: { host: string }) =>
+    `at ${host}, on this or any other device, and compare or enter this code:`,
+
+  'account.usageFailed': 'The usage cannot be read.',
+  'account.userFailed': 'The user cannot be read.',
 } as const;

@@ -1,3 +1,5 @@
+import { precisely } from './durations.ts';
+
 const counted = (count: number, one: string, many: string) => (count === 1 ? `1 ${one}` : `${count} ${many}`);
 
 export const conversation = {
@@ -28,8 +30,8 @@ export const conversation = {
   'conversation.previousTurn': 'Turn before',
   'conversation.window': 'You read an earlier part of the conversation.',
 
-  'conversation.worked': ({ time }: { time: string }) => `Worked ${time}`,
-  'conversation.working': ({ time }: { time: string }) => `Working ${time}`,
+  'conversation.worked': ({ ms }: { ms: number }) => `Worked ${precisely(ms)}`,
+  'conversation.working': ({ ms }: { ms: number }) => `Working ${precisely(ms)}`,
   'conversation.workedUntimed': 'Worked',
   'conversation.steps': ({ count }: { count: number }) => counted(count, 'step', 'steps'),
   'conversation.files': ({ count }: { count: number }) => counted(count, 'file', 'files'),
@@ -39,7 +41,7 @@ export const conversation = {
   'conversation.tokens': ({ input, output, cached }: { input: string; output: string; cached: string }) =>
     `Tokens: ${input} in, ${output} out, ${cached} from the cache`,
   'conversation.price': ({ price }: { price: string }) => `List price: ${price}`,
-  'conversation.took': ({ time }: { time: string }) => `Time: ${time}`,
+  'conversation.took': ({ ms }: { ms: number }) => `Time: ${precisely(ms)}`,
 
   'conversation.thinking': 'Thinking',
   'conversation.thought': 'Thought',
@@ -108,4 +110,9 @@ export const conversation = {
   'conversation.exitCode': ({ code }: { code: number }) => `exit code ${code}`,
   'conversation.diff': 'Change of text',
   'conversation.hits': ({ count }: { count: number }) => counted(count, 'hit', 'hits'),
+
+  'conversation.imageGone': 'An image that is no longer there',
+
+  'conversation.answeredBy': ({ state, isForSession, by }: { state: string; isForSession: boolean; by: string }) =>
+    `${state.charAt(0).toUpperCase()}${state.slice(1)}${isForSession ? ' for the session' : ''} ${by}`,
 } as const;

@@ -13,6 +13,7 @@ export const errors = {
   'errors.defect.means': 'This is a defect of the page.',
   'errors.defect.do': 'Reload it. If it fails again, report the message below.',
   'errors.refused.what': 'The server has refused this.',
+  'errors.explained.what': 'This is not possible.',
 
   'errors.40001.what': 'The server does not accept these values.',
   'errors.40001.do': 'Correct them as the message below says.',

@@ -7,9 +7,9 @@ export const files = {
   'files.unreadable': 'The directory cannot be read.',
 
   'files.changedFiles': 'Changed files',
-  'files.noGit': 'This folder is not under git.',
+  'files.noGit': 'Not under git',
   'files.noBranch': 'no branch',
-  'files.unchanged': 'Nothing has changed since the last commit.',
+  'files.unchanged': 'No changes',
 
   'files.diff': 'Diff',
   'files.closeFile': 'Close the file',
@@ -17,4 +17,7 @@ export const files = {
   'files.restTooLong': 'The rest of the difference is too long.',
   'files.binary': ({ size }: { size: number }) => `A binary file of ${size} bytes.`,
   'files.showMore': 'Show more',
+
+  'files.noGitText': 'This folder has no git repository. The edits of the session are in the panel Review.',
+  'files.unchangedText': 'Nothing has changed since the last commit. All files are under “All”.',
 } as const;

@@ -33,4 +33,8 @@ export const list = {
     count === 1 ? '1 session was not changed' : `${count} sessions were not changed`,
   'list.moreFailures': ({ count }: { count: number }) => `and ${count} more`,
   'list.dismissFailures': 'Dismiss the failures',
+
+  'list.noneText': 'A session is a conversation with an agent in a folder of this machine.',
+  'list.noArchivedText': 'Sessions that you archive are kept here.',
+  'list.showOpen': 'Show the open sessions',
 } as const;

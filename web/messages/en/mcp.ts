@@ -34,4 +34,21 @@ export const mcp = {
   'mcp.endAddress': 'Address at the end of the sign-in',
   'mcp.endAddressHint': 'Only for a browser on another machine: paste the address that it has ended on.',
   'mcp.use': 'Use',
+
+  'mcp.panel': 'MCP',
+  'mcp.badLine': ({ line, between }: { line: string; between: string }) =>
+    `“${line}” is not of the form name${between}value`,
+  'mcp.disabled': 'disabled',
+  'mcp.tools': ({ count }: { count: number }) => (count === 1 ? '1 tool' : `${count} tools`),
+  'mcp.connecting': 'connecting…',
+  'mcp.signInNeeded': 'sign-in needed',
+  'mcp.failed': 'failed',
+  'mcp.notStarted': 'not started',
+  'mcp.ofPlugin': ({ id }: { id: string }) => `plugin ${id}`,
+  'mcp.overridden': 'overridden by a file',
+
+  'mcp.signInAt': ({ host }: { host: string }) => `at ${host}, and come back when it is done.`,
+
+  'mcp.noAddress': 'The server names no address that can be opened.',
+  'mcp.serverFailed': 'The server has failed.',
 } as const;

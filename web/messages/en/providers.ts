@@ -1,8 +1,11 @@
+const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
 export const providers = {
   'providers.title': 'Providers',
   'providers.yours': 'Your providers',
   'providers.reading': 'Reading the providers …',
-  'providers.none': 'No providers yet. Find one below and enter its key.',
+  'providers.none': 'No providers yet.',
+  'providers.noneText': 'Find one below and enter its key.',
   'providers.refreshAll': 'Refresh all',
   'providers.refreshing': 'Refreshing …',
   'providers.refreshNamed': ({ name }: { name: string }) => `Refresh ${name}`,
@@ -49,4 +52,22 @@ export const providers = {
   'providers.registryKeyHint': 'none, or that of the last import',
   'providers.import': 'Import',
   'providers.importing': 'Importing …',
+
+  'providers.find': 'Find a provider',
+  'providers.models': ({ count }: { count: number }) => counted(count, 'model'),
+  'providers.moreModels': ({ count }: { count: number }) => `${count} more`,
+  'providers.unknownProtocol': 'It speaks a protocol that this server does not know.',
+  'providers.vendorLibrary': 'It can only be used with a library of its vendor.',
+  'providers.noUsableModel': 'It lists no model that can be used.',
+  'providers.environment': 'Environment (SERVICE_MODEL_…)',
+  'providers.ready': 'ready',
+  'providers.loggedOut': 'logged out',
+  'providers.noKey': 'no key',
+  'providers.unchanged': ({ count }: { count: number }) => `${counted(count, 'provider')} unchanged`,
+  'providers.noneToRefresh': 'No providers to refresh',
+  'providers.modelsAdded': ({ count }: { count: number }) => `${counted(count, 'model')} added`,
+  'providers.modelsRemoved': ({ count }: { count: number }) => `${count} removed`,
+  'providers.factsChanged': 'facts of models changed',
+  'providers.retired': ({ from, to }: { from: string; to: string }) =>
+    `${from} was retired; the default model is now ${to}`,
 } as const;

@@ -16,4 +16,8 @@ export const questions = {
   'questions.note-hint': 'Add a note to your answer (optional)',
   'questions.elsewhere': 'The question was answered elsewhere or is over; your answer was not used.',
   'questions.over': 'The question was answered elsewhere or is over.',
+
+  'questions.waits': 'waits for your answer',
+  'questions.more': ({ count }: { count: number }) => ` (+${count} more)`,
+  'questions.noAnswer': 'No answer',
 } as const;

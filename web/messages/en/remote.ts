@@ -25,7 +25,8 @@ export const remote = {
   'remote.readingDevices': 'Reading the devices …',
   'remote.logInToSee': 'Log in to see the devices of your account.',
   'remote.logIn': 'Log in',
-  'remote.noDevices': 'No devices yet. This machine appears here after remote control was turned on.',
+  'remote.noDevices': 'No devices yet.',
+  'remote.noDevicesText': 'Turn remote control on: this machine then appears here.',
   'remote.ownDevice': 'this machine',
   'remote.name': 'Name',
   'remote.rename': 'Rename',
@@ -34,4 +35,24 @@ export const remote = {
   'remote.deactivateIt': 'Deactivate it',
   'remote.deactivateOwn': 'Turn off and deactivate',
   'remote.removeOwn': 'Turn off and remove',
+
+  'remote.off': 'Off',
+  'remote.on': 'On',
+  'remote.turningOn': 'Turning on …',
+  'remote.turningOff': 'Turning off …',
+  'remote.reconnecting': 'Reconnecting …',
+  'remote.needsLogin': 'Remote control needs a login.',
+  'remote.loginRefused': 'The login was refused. Log in again.',
+  'remote.hostedElsewhere': (at: { pid: number; origin: string | undefined; since: string | undefined }) =>
+    `Another server of this machine hosts remote control: process ${at.pid}` +
+    `${at.origin === undefined ? '' : ` at ${at.origin}`}${at.since === undefined ? '' : `, for ${at.since}`}.`,
+  'remote.tryLater': 'Try again in a moment.',
+  'remote.turnOffThere': ({ url }: { url: string }) => `Its address is ${url}. Turn it off there first.`,
+  'remote.neverUsed': 'never used remotely',
+  'remote.used': ({ when }: { when: string }) => `used remotely ${when}`,
+  'remote.justNow': 'just now',
+  'remote.ago': ({ time }: { time: string }) => `${time} ago`,
+  'remote.onDay': ({ time }: { time: string }) => `on ${time}`,
+
+  'remote.failed': 'Remote control has failed.',
 } as const;

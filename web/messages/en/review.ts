@@ -10,7 +10,7 @@ export const review = {
   'review.empty-calls': 'No edits',
   'review.empty-calls-text': 'No Write or Edit call has changed a file. See the work tree for changes by commands.',
   'review.empty-tree': 'No changes',
-  'review.empty-tree-text': 'Nothing has changed since the last commit.',
+  'review.empty-tree-text': 'Nothing has changed since the last commit. Earlier edits are listed under “Session”.',
   'review.no-git': 'Not under git',
   'review.no-git-text': 'This folder has no git repository. The edits of the session are listed under “Session”.',
   'review.files': 'Changed files',

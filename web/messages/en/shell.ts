@@ -10,8 +10,6 @@ export const shell = {
   'shell.palette': 'Open the palette',
   'shell.newSession': 'New session',
   'shell.views': 'Views',
-  'shell.theme': ({ theme }: { theme: string }) => `Colours: ${theme}`,
-  'shell.nextTheme': 'Change the colours',
 
   'shell.welcomeText': 'Start a session in a project folder, or open one from the list.',
   'shell.sessions': 'Sessions',

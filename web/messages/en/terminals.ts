@@ -10,4 +10,6 @@ export const terminals = {
   'terminals.exited': ({ code }: { code: number }) => `It has exited with ${code}.`,
   'terminals.gone': 'The server does not have it any more.',
   'terminals.refused': 'This server gives no terminals to others.',
+
+  'terminals.panel': 'Terminal',
 } as const;
