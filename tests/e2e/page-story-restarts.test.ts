@@ -74,12 +74,15 @@ it('shows the same after a reload and after a kill: unsent, streaming, waiting, 
     await expectAccessible(page);
     await on.prompt().press('Enter');
     await page.getByText('The prompt is sent as soon as it does.', { exact: false }).waitFor(visible);
+    // Its code is not loaded yet.
+    await on.button('Agents').click();
   });
 
   // A streaming answer.
   await page.getByText('I begin. I continue.').waitFor(visible);
   expect(model.requests.length).toBe(1);
-  await page.reload();
+  await on.button('Reload').click();
+  await page.getByText('No agents yet').waitFor(visible);
   await page.getByText('I begin. I continue.').waitFor(visible);
   await on.button('Stop').waitFor(visible);
   await restart(async () => {
