@@ -113,7 +113,9 @@ it('a day: three sessions in two panes, of which one waits, one fails and one is
 
 it('approves on a phone what was read to its end', async () => {
   const session = await newSession('From the phone');
-  const { page: phone, errors } = await openPage(page.context().browser()!, built.server, {
+  const browser = page.context().browser();
+  if (!browser) throw new Error('the page has no browser');
+  const { page: phone, errors } = await openPage(browser, built.server, {
     viewport: PHONE,
     hasTouch: true,
     isMobile: true,

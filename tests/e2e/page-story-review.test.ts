@@ -93,7 +93,7 @@ it('leads from the load of the page to a reviewed change with the keyboard only'
   async function reach(element: Locator, key = 'Tab', most = 16) {
     await element.waitFor(visible);
     for (let count = 0; !(await isFocused(element)); count += 1) {
-      if (count === most) throw new Error(`not reached with ${most} × ${key}: ${element}`);
+      if (count === most) throw new Error(`not reached with ${most} × ${key}: ${String(element)}`);
       await keyboard.press(key);
     }
   }
