@@ -33,8 +33,10 @@ async function open(config = '') {
   return { grant, managed, cloud, home, server, window };
 }
 
-const show = (page: Page) =>
-  page.getByRole('navigation', { name: 'Views' }).getByRole('button', { name: 'Account' }).click();
+async function show(page: Page) {
+  await page.getByRole('navigation', { name: 'Regions' }).getByRole('button', { name: 'More' }).click();
+  await page.getByRole('dialog', { name: 'More' }).getByRole('button', { name: 'Account' }).click();
+}
 
 it('logs in with a code in two windows, displays the usage and the user, and logs out', async () => {
   const { grant, managed, cloud, window } = await open();

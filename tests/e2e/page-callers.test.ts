@@ -163,8 +163,8 @@ it('displays a change of settings and of trust by another client, and not its ow
   const session = await built.newSession();
   await page.goto(`${built.server.url}/#/s/${session}`);
   await field().waitFor(visible);
-  await page.getByRole('combobox', { name: /^Permission mode:/ }).click();
-  await page.getByRole('option', { name: 'Auto' }).click();
+  await page.getByRole('button', { name: /^Permission mode:/ }).click();
+  await page.getByRole('menuitemradio', { name: 'Auto' }).click();
   await built.server.api('POST', '/config', { permission: { allow: [{ tool: 'Bash', match: 'echo *' }] } });
   const settings = page.getByText('Settings (permission) were changed by node (127.0.0.1), not from this page.');
   await settings.waitFor(visible);

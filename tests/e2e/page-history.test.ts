@@ -193,8 +193,8 @@ it('displays the approval that a subagent requests', async () => {
 });
 
 it('lists background tasks and stops them, and moves foreground tasks to the background', async () => {
-  await page.getByRole('combobox', { name: 'Permission mode: Ask first' }).click();
-  await page.getByRole('option', { name: 'Allow all' }).click();
+  await page.getByRole('button', { name: 'Permission mode: Ask first' }).click();
+  await page.getByRole('menuitemradio', { name: 'Allow all' }).click();
   const strip = page.locator('details[aria-label="Tasks"]');
   const bash = (args: object) => [{ name: 'Bash', args: { description: 'Wait', ...args } }];
   model.enqueue({ calls: bash({ command: 'sleep 300', run_in_background: true }) });
@@ -258,7 +258,7 @@ it('reads a long conversation page by page, draws the visible part, and keeps th
   await stop.sent;
   await page.getByRole('button', { name: 'Stop', exact: true }).waitFor(visible);
   expect(await top()).toBe(seen);
-  await page.getByRole('button', { name: 'Go to the newest message' }).click();
+  await page.getByRole('button', { name: /new messages?$/ }).click();
   await log().getByText('More of it.').waitFor(visible);
   stop.release();
   await idle();

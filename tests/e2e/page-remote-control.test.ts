@@ -21,7 +21,8 @@ async function openBrowser(): Promise<Browser> {
 async function openView(browser: Browser, server: { url: string; token: string }) {
   const opened = await openPage(browser, server);
   await opened.page.setViewportSize({ width: 390, height: 844 });
-  await opened.page.getByRole('navigation', { name: 'Views' }).getByRole('button', { name: 'Remote control' }).click();
+  await opened.page.getByRole('navigation', { name: 'Regions' }).getByRole('button', { name: 'More' }).click();
+  await opened.page.getByRole('dialog', { name: 'More' }).getByRole('button', { name: 'Remote control' }).click();
   return opened;
 }
 

@@ -74,13 +74,13 @@ usePage(
 beforeEach(() => page.getByRole('link', { name: /Long ago/ }).waitFor(visible));
 
 /** A choice of the search with its value. */
-const choice = (label: string, value: string) => palette().getByRole('combobox', { name: `${label}: ${value}` });
+const choice = (label: string, value: string) => palette().getByRole('button', { name: `${label}: ${value}` });
 
 async function choose(label: string, value: string) {
   await palette()
-    .getByRole('combobox', { name: new RegExp(`^${label}:`) })
+    .getByRole('button', { name: new RegExp(`^${label}:`) })
     .click();
-  await page.getByRole('option', { name: value, exact: true }).click();
+  await page.getByRole('menuitemradio', { name: value, exact: true }).click();
   await choice(label, value).waitFor(visible);
 }
 

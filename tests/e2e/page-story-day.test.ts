@@ -142,7 +142,7 @@ it('approves on a phone what was read to its end', async () => {
   await phone.getByText('Written.').waitFor(visible);
   await idle(session);
   expect(await readFile(join(built.base.project, 'notes'), 'utf8')).toContain('a line');
-  await phone.close();
+  await phone.context().close();
   expect(errors).toEqual([]);
 });
 

@@ -21,7 +21,7 @@ it.each([
   const [url = '', token = ''] = demo.address.split('#token=');
   const isPhone = viewport === PHONE;
   const { page, errors } = await openPage(browser, { url, token }, { viewport, hasTouch: isPhone });
-  onTestFinished(() => page.close());
+  onTestFinished(() => page.context().close());
   await page.getByRole('heading', { name: 'Service Code' }).waitFor(visible);
   if (isPhone) await expectAccessible(page);
   await page.getByRole('main').getByRole('button', { name: 'New session' }).click();

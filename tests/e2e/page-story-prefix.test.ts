@@ -40,7 +40,7 @@ it('starts a session, approves a change and reviews it, with every request below
     { url: `${remote.relay.url}/a/b/`, token },
     { viewport: DESKTOP },
   );
-  onTestFinished(() => page.close());
+  onTestFinished(() => page.context().close());
   const on = locatorsOf(page);
   await page.getByRole('main').getByRole('button', { name: 'New session' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Far away' }).click();

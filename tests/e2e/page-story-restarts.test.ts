@@ -28,7 +28,7 @@ beforeEach(async () => {
   on = locatorsOf(page);
 });
 afterEach(async () => {
-  await page.close();
+  await page.context().close();
   await server.close();
   await base.remove();
   expect(opened.errors).toEqual([]);

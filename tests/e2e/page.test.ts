@@ -210,8 +210,8 @@ it('displays why a turn failed', async () => {
 
 it('changes the permission mode, also for the next tool call', async () => {
   const session = await newSession();
-  await page.getByRole('combobox', { name: 'Permission mode: Ask first' }).click();
-  await page.getByRole('option', { name: 'Allow all' }).click();
+  await page.getByRole('button', { name: 'Permission mode: Ask first' }).click();
+  await page.getByRole('menuitemradio', { name: 'Allow all' }).click();
   await expect
     .poll(async () => (await server.api('GET', `/sessions/${session}/status`)).data)
     .toMatchObject({ permission: 'yolo' });

@@ -36,7 +36,8 @@ export async function openPage(
   server: { url: string; token: string },
   options: BrowserContextOptions = {},
 ): Promise<OpenedPage> {
-  const page = await browser.newPage({ viewport: { width: 1200, height: 800 }, ...options });
+  const context = await browser.newContext({ viewport: { width: 1200, height: 800 }, ...options });
+  const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
   const errors: string[] = [];
   const requests: string[] = [];
@@ -77,7 +78,7 @@ export function usePage(
     onOpen(opened);
   });
   afterEach(async () => {
-    await opened.page.close();
+    await opened.page.context().close();
     if (opened.errors.length > 0) throw new Error(opened.errors.join('\n'));
   });
 }

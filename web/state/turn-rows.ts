@@ -3,7 +3,7 @@ import type { Item } from '@service-code/client';
 import type { TurnTarget } from './search-hits.ts';
 import { frameIdsOf, type Row } from './rows.ts';
 
-/** `load`: the turn must be loaded first; `wait`: the turn's steps have not arrived; `lost`: it was removed. */
+/** `load`: the turn must be loaded first; `wait`: its steps or rows are not there yet; `lost`: it was removed. */
 export type FoundRow = { kind: 'row'; key: string } | { kind: 'load' } | { kind: 'wait' } | { kind: 'lost' };
 
 /** The turns that are loaded. */
@@ -31,7 +31,7 @@ export function findRow(
   const row =
     (stepId === undefined ? undefined : rowOfStep(rows, stepId)) ??
     rows.find(({ key }) => key === turn.turnId || key.startsWith(`${turn.turnId}.`));
-  return row ? { kind: 'row', key: row.key } : { kind: 'lost' };
+  return row ? { kind: 'row', key: row.key } : { kind: 'wait' };
 }
 
 /** The text of a step, else its first row. */

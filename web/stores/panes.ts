@@ -13,7 +13,6 @@ export interface PanesDeps {
   panels: readonly Panel[];
 }
 
-
 const placeOf = ({ place = 'side' }: Panel) => place;
 
 /** Never disposed. */

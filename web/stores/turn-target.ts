@@ -26,6 +26,8 @@ export interface TurnSeeker {
  */
 export function seekTurn({ target, state, rows, loadOlder, onFound }: TurnSeeker): () => void {
   let isLoading = false;
+  /** Whether something has changed during the load. */
+  let hasChanged = false;
   /** The target of the last row. */
   let last: TurnTarget | undefined;
   /** The row that is displayed, and for which target. */
@@ -33,11 +35,14 @@ export function seekTurn({ target, state, rows, loadOlder, onFound }: TurnSeeker
 
   async function load() {
     isLoading = true;
+    hasChanged = false;
     await loadOlder();
     isLoading = false;
+    if (hasChanged) seek();
   }
 
   function seek() {
+    if (isLoading) hasChanged = true;
     const [wanted, loaded] = [target.value, state()];
     if (!wanted || !loaded || isLoading) return;
     const found = findRow(loaded, rows.value, wanted);
@@ -50,7 +55,6 @@ export function seekTurn({ target, state, rows, loadOlder, onFound }: TurnSeeker
     }
     shown = undefined;
     if (found.kind === 'lost') onFound(undefined, false);
-    // The change that this causes is drawn after the promise has settled.
     if (found.kind === 'load') void load();
   }
 

@@ -13,6 +13,6 @@ it('displays time and prompt, for arguments of any type', () => {
   });
   expect(of('CronCreate', { cron: 7 })).toMatchObject({ subject: '' });
   expect(of('CronCreate', undefined).body).toBeUndefined();
-  expect(of('CronList', {})).toEqual({ verb: 'Scheduled', subject: '' });
+  expect(of('CronList', {})).toEqual({ verb: 'Scheduled', subject: '', effect: 'reads' });
   expect(of('CronDelete', { id: 'x' }).subject).toBe('x');
 });

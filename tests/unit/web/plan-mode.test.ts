@@ -40,7 +40,7 @@ it('draws the plan of a call: from its review, else from its result', () => {
   const views = createToolViews([planViews]);
   const text = '# Move the store\n1. Look\n';
   const display = { kind: 'plan_review' as const, plan: text };
-  const drawn = { verb: 'Plan', subject: 'Move the store', prose: true, body: { kind: 'plan', text } };
+  const drawn = { verb: 'Plan', subject: 'Move the store', effect: 'asks', prose: true, body: { kind: 'plan', text } };
   expect(views.ofDisplay('ExitPlanMode', display)).toEqual(drawn);
   const call = { name: 'ExitPlanMode', input: {} };
   expect(views.ofCall({ ...call, display })).toEqual(drawn);

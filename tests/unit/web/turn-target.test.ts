@@ -27,9 +27,13 @@ let found: (string | undefined)[];
 let loads: (() => void)[];
 
 /** The turns that the page has; as many older ones as the first one's number. */
-async function show(ordinals: number[]) {
+function receive(ordinals: number[]) {
   state.items = ordinals.map(turn);
   state.hasMoreOlder = (ordinals[0] ?? 0) > 0;
+}
+
+async function show(ordinals: number[]) {
+  receive(ordinals);
   rows.value = createTimeline()(state);
   await nextTick();
 }
@@ -56,6 +60,7 @@ afterEach(() => scope.stop());
 
 /** Completes a read of older turns, whose change is drawn afterwards. */
 async function load(ordinals: number[]) {
+  receive(ordinals);
   loads.shift()?.();
   await Promise.resolve();
   await show(ordinals);
@@ -73,6 +78,16 @@ it('loads older turns, one page at a time, until the message is there', async ()
   expect([found, loads.length]).toEqual([['t2'], 0]);
   await show([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
   expect(found).toEqual(['t2']);
+});
+
+it('finds a message that another read brings while older turns are loaded', async () => {
+  target.value = want(2);
+  await nextTick();
+  await show([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  expect(found).toEqual([]);
+  // Its own read brings nothing new, so that nothing is drawn again.
+  loads.shift()?.();
+  await expect.poll(() => found).toEqual(['t2']);
 });
 
 it('loads them again when the server replaces the conversation by its newest turns', async () => {
