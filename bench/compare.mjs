@@ -20,7 +20,10 @@ import { measureLongSession } from './measures/long-session.mjs';
 import { measureMcp } from './measures/mcp.mjs';
 import { measureMemory } from './measures/memory.mjs';
 import { measurePage } from './measures/page.mjs';
+import { measurePageDiff } from './measures/page-diff.mjs';
 import { measurePageList } from './measures/page-list.mjs';
+import { measurePageStart } from './measures/page-start.mjs';
+import { measurePageStream } from './measures/page-stream.mjs';
 import { measureRefresh } from './measures/refresh.mjs';
 import { measureRequests } from './measures/requests.mjs';
 import { measureSearch } from './measures/search.mjs';
@@ -49,6 +52,9 @@ const measures = {
   fork: measureFork,
   page: measurePage,
   'page-list': measurePageList,
+  'page-start': measurePageStart,
+  'page-stream': measurePageStream,
+  'page-diff': measurePageDiff,
   crowd: measureCrowd,
   list: measureFileList,
   files: measureFileSearch,

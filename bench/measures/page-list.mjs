@@ -1,7 +1,6 @@
 // The page with 10,000 sessions in a real browser: scrolling its list to the end, which reads all pages, and back; and
 // the change of the list when another client archives thousands.
-import { existsSync } from 'node:fs';
-import { chromium } from 'playwright-core';
+import { launchBrowser, longestTask, VIEWPORT } from '../browser.mjs';
 import { createClient } from '../client.mjs';
 import { makeHome, startBuilt } from '../processes.mjs';
 import { inParallel } from '../rounds.mjs';
@@ -11,23 +10,6 @@ const WIDTH = 8;
 /** Pixels of one frame of scrolling. */
 const STEP_PX = 600;
 const ARCHIVED = 5_000;
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'];
-const EXECUTABLES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-
-/**
- * Runs `work`; the longest task of the page's main thread meanwhile, in ms of CPU: on a busy machine its time by the
- * clock contains the work of other processes.
- */
-async function longestTask(browser, page, work) {
-  await browser.startTracing(page, { categories: ['toplevel'] });
-  await work();
-  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString());
-  const threadOf = ({ pid, tid }) => `${pid} ${tid}`;
-  const mains = traceEvents.filter(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain');
-  const threads = new Set(mains.map(threadOf));
-  const tasks = traceEvents.filter((event) => event.name.endsWith('RunTask') && threads.has(threadOf(event)));
-  return Math.max(...tasks.map(({ tdur = 0 }) => tdur / 1000));
-}
 
 /** In the page: a task of 80 ms. */
 const block = () =>
@@ -71,20 +53,19 @@ const shrunk = async (most) => {
 };
 
 export async function measurePageList({ builds, model, quick, report }) {
-  const executablePath = process.env['CHROMIUM_PATH'] ?? EXECUTABLES.find((path) => existsSync(path));
-  if (!executablePath) return report.note('no chromium: left out');
+  const browser = await launchBrowser(report);
+  if (!browser) return;
   const count = quick ? SESSIONS / 10 : SESSIONS;
   const { home, project, remove } = await makeHome(model.url);
   const server = await startBuilt(builds[0], { home });
   const client = createClient(server);
-  const browser = await chromium.launch({ executablePath, args: FLAGS });
   try {
     const ids = [];
     await inParallel(count, WIDTH, async () => {
       const session = await client.api('POST', '/sessions', { metadata: { cwd: project }, title: `A ${ids.length}` });
       ids.push(session.id);
     });
-    const page = await browser.newPage({ viewport: { width: 1200, height: 800 } });
+    const page = await browser.newPage({ viewport: VIEWPORT });
     await page.goto(`${server.url}/#token=${server.token}`);
     await page.getByRole('link').first().waitFor();
     const measure = async (name, work) =>

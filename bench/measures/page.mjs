@@ -1,7 +1,6 @@
-// The page with a session of 5,000 turns in a real browser: opening it, scrolling through its turns, switching to
-// another and back.
-import { existsSync } from 'node:fs';
-import { chromium } from 'playwright-core';
+// The page with a session of 5,000 turns in a real browser: opening it, scrolling through its turns, jumping to one,
+// switching to another and back.
+import { at, framesOfWheel, launchBrowser, VIEWPORT } from '../browser.mjs';
 import { createClient } from '../client.mjs';
 import { makeLongSession } from '../journals.mjs';
 import { makeHome, startBuilt } from '../processes.mjs';
@@ -12,8 +11,8 @@ const OPENS = 5;
 const SWITCHES = 12;
 const WHEELS = 120;
 const WHEEL_PX = 400;
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'];
-const EXECUTABLES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const JUMPS = 5;
+const JUMP_TO = 100;
 
 /** In the page: navigates to an address and resolves to the milliseconds until its conversation is rendered. */
 const shown = async ({ hash, text }) => {
@@ -28,37 +27,32 @@ const shown = async ({ hash, text }) => {
   }
 };
 
-/** In the page: milliseconds between frames, until `stop` is called. */
-const watchFrames = () => {
-  const frames = [];
-  let last = performance.now();
-  let going = true;
-  const look = (now) => {
-    frames.push(now - last);
-    last = now;
-    if (going) requestAnimationFrame(look);
-  };
-  requestAnimationFrame(look);
-  window.stopFrames = () => {
-    going = false;
-    return frames.slice(1);
-  };
+/** In the page, with an open outline: jumps to a turn and resolves to the milliseconds until it is rendered. */
+const jumped = async (turn) => {
+  const entries = [...document.querySelectorAll('[role="dialog"] ul button')].toReversed();
+  const begun = performance.now();
+  entries[turn].click();
+  for (;;) {
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+    const isWindow = [...document.querySelectorAll('button')].some(
+      ({ textContent }) => textContent.trim() === 'To the newest',
+    );
+    if (isWindow && document.querySelector('[role="log"] article')) return performance.now() - begun;
+    if (performance.now() - begun > 30_000) throw new Error(`turn ${turn} is not shown`);
+  }
 };
 
-const at = (values, share) => values.toSorted((a, b) => a - b)[Math.floor(share * (values.length - 1))];
-
 export async function measurePage({ builds, model, report }) {
-  const executablePath = process.env['CHROMIUM_PATH'] ?? EXECUTABLES.find((path) => existsSync(path));
-  if (!executablePath) return report.note('no chromium: left out');
+  const browser = await launchBrowser(report);
+  if (!browser) return;
   const { home, project, remove } = await makeHome(model.url);
   const { id } = await makeLongSession({ build: builds[0], home, project }, TURNS);
   const server = await startBuilt(builds[0], { home });
   const client = createClient(server);
-  const browser = await chromium.launch({ executablePath, args: FLAGS });
   try {
     const other = await client.api('POST', '/sessions', { metadata: { cwd: project }, title: 'Another' });
     await client.api('POST', `/sessions/${other.id}/prompts`, { content: [{ type: 'text', text: 'SAY another' }] });
-    const page = await browser.newPage({ viewport: { width: 1200, height: 800 } });
+    const page = await browser.newPage({ viewport: VIEWPORT });
     await page.goto(`${server.url}/#token=${server.token}`);
     await page.getByRole('link').first().waitFor();
     const long = { hash: `#/s/${id}`, text: 'READ the file.' };
@@ -79,16 +73,26 @@ export async function measurePage({ builds, model, report }) {
       await page.getByRole('link').first().waitFor();
       opens.push(await page.evaluate(shown, long));
     }
-    report.line({ name: `page: open ${turns}`, unit: 'ms', now: opens, aim: { most: 1000 } });
+    report.line({ name: `page: open ${turns}`, unit: 'ms', now: opens, aim: { most: 500 } });
 
     await page.getByRole('log').hover();
-    await page.evaluate(watchFrames);
-    for (let wheel = 0; wheel < WHEELS; wheel += 1) await page.mouse.wheel(0, -WHEEL_PX);
-    const frames = await page.evaluate(() => window.stopFrames());
+    const frames = await framesOfWheel(page, -WHEEL_PX, WHEELS);
     const rows = await page.locator('[role="log"] [data-index]').count();
     report.line({ name: 'page: frame while scrolling, p50', unit: 'ms', now: [median(frames)], aim: { most: 17.5 } });
-    report.line({ name: 'page: frame while scrolling, p95', unit: 'ms', now: [at(frames, 0.95)], aim: { most: 50 } });
+    report.line({ name: 'page: frame while scrolling, p95', unit: 'ms', now: [at(frames, 0.95)], aim: { most: 34 } });
     report.note(`longest ${Math.max(...frames).toFixed(0)} ms of ${frames.length} frames; ${rows} rows drawn`);
+
+    const jumps = [];
+    for (let n = 0; n < JUMPS; n += 1) {
+      await page.goto('about:blank');
+      await page.goto(`${server.url}/#token=${server.token}`);
+      await page.getByRole('link').first().waitFor();
+      await page.evaluate(shown, long);
+      await page.getByRole('button', { name: 'Outline of the prompts' }).click();
+      await page.getByRole('dialog').getByRole('listitem').first().waitFor();
+      jumps.push(await page.evaluate(jumped, JUMP_TO));
+    }
+    report.line({ name: `page: jump to turn ${JUMP_TO} of ${turns}`, unit: 'ms', now: jumps, aim: { most: 300 } });
 
     await page.evaluate(shown, short);
     const switches = [];

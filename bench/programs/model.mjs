@@ -1,7 +1,7 @@
 // A model server in a separate process: chat completions over real HTTP, answered by the last words of the request.
 // "READ" requests one call of the Read tool, "TENFOLD" ten, "WRITE" one of the Write tool, "DELEGATE" one of the Agent tool, "FLOOD"
-// streams 2,000 chunks, "BRIEF" answers with a word, any other text with a short text in chunks. `GET /last` returns
-// the body of the last request.
+// streams 2,000 chunks, "PROSE", "LIST", "TABLE" and "FENCE" 100,000 characters of Markdown over some seconds, "BRIEF"
+// answers with a word, any other text with a short text in chunks. `GET /last` returns the body of the last request.
 import { createServer } from 'node:http';
 
 const PIECES = 8;
@@ -49,6 +49,40 @@ const tenfold = [
 const write = callOf('Write', { path: 'b.txt', content: 'one line\n' });
 const delegate = callOf('Agent', { prompt: 'Tell me.', description: 'Telling' });
 
+/** Long texts by their Markdown, and the pace at which they are sent. */
+const LONG_CHARS = 100_000;
+const LONG_CHUNK = 100;
+const LONG_PACE_MS = 5;
+const WORDS = 'The **server** runs `sessions` in your own [projects](https://example.org), and a page shows them. ';
+const lines = (line) => Array.from({ length: Math.ceil(LONG_CHARS / line(1).length) }, (_, n) => line(n));
+const LONG = {
+  prose: lines((n) => WORDS.repeat(4) + (n % 2 ? '\n\n' : '\n')),
+  list: lines((n) => `${' '.repeat(2 * (n % 3))}- ${n}. ${WORDS}\n`),
+  table: [
+    '| Number | Text | Code |\n| ---: | --- | --- |\n',
+    ...lines((n) => `| ${n} | ${WORDS} | \`line(${n})\` |\n`),
+  ],
+  fence: [
+    '```ts\n',
+    ...lines((n) => `export const value${n} = (input: string) => \`\${input} ${n}\`; // ${n}\n`),
+    '```\n',
+  ],
+};
+const longText = (name) => {
+  const text = LONG[name].join('').slice(0, LONG_CHARS);
+  return `${text}${name === 'fence' ? '\n```' : ''}\n\nThe end of the ${name}.`;
+};
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+async function writeLong(response, name) {
+  const text = longText(name);
+  response.write(begin);
+  for (let at = 0; at < text.length && !response.destroyed; at += LONG_CHUNK) {
+    response.write(chunk({ content: text.slice(at, at + LONG_CHUNK) }));
+    await pause(LONG_PACE_MS);
+  }
+  response.end(end);
+}
+
 const ANSWERS = {
   TENFOLD: 'tenfold',
   FLOOD: 'flood',
@@ -56,6 +90,10 @@ const ANSWERS = {
   WRITE: 'write',
   DELEGATE: 'delegate',
   BRIEF: 'brief',
+  PROSE: 'prose',
+  LIST: 'list',
+  TABLE: 'table',
+  FENCE: 'fence',
 };
 
 /**
@@ -79,6 +117,7 @@ const server = createServer((request, response) => {
     last = Buffer.concat(chunks);
     const answer = answerTo(last);
     response.writeHead(200, { 'content-type': 'text/event-stream' });
+    if (answer in LONG) return void writeLong(response, answer);
     if (answer === 'flood') {
       response.write(begin);
       // Several writes, so that the reader receives several chunks.

@@ -51,7 +51,7 @@ afterAll(async () => {
 
 const visible = { state: 'visible' } as const;
 const field = () => page.getByRole('textbox', { name: 'Prompt' });
-const item = (name: string) => page.getByRole('treeitem', { name, exact: true });
+const item = (name: string) => page.getByRole('treeitem').filter({ has: page.getByText(name, { exact: true }) });
 const viewer = (path: string) => page.getByRole('region', { name: path });
 
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 /** Drives a real browser on a server's page. */
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { PATIENCE_MS } from './patience.ts';
 
@@ -31,8 +31,12 @@ export function launchBrowser(): Promise<Browser> {
 }
 
 /** Opens a server's page with its token. A request to any other origin is recorded as an error. */
-export async function openPage(browser: Browser, server: { url: string; token: string }): Promise<OpenedPage> {
-  const context = await browser.newContext({ viewport: { width: 1200, height: 800 } });
+export async function openPage(
+  browser: Browser,
+  server: { url: string; token: string },
+  options: BrowserContextOptions = {},
+): Promise<OpenedPage> {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 800 }, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
   const errors: string[] = [];
@@ -56,7 +60,11 @@ export async function openPage(browser: Browser, server: { url: string; token: s
  * Call it a single time per file: `onOpen` receives the page of each test, opened on the server that an earlier
  * `beforeEach` has started. Errors of the page fail the test.
  */
-export function usePage(server: () => { url: string; token: string }, onOpen: (opened: OpenedPage) => void): void {
+export function usePage(
+  server: () => { url: string; token: string },
+  onOpen: (opened: OpenedPage) => void,
+  options: BrowserContextOptions = {},
+): void {
   let browser: Browser;
   let opened: OpenedPage;
 
@@ -66,7 +74,7 @@ export function usePage(server: () => { url: string; token: string }, onOpen: (o
   afterAll(() => browser.close());
 
   beforeEach(async () => {
-    opened = await openPage(browser, server());
+    opened = await openPage(browser, server(), options);
     onOpen(opened);
   });
   afterEach(async () => {

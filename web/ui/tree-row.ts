@@ -4,7 +4,7 @@ export interface TreeRow<T> {
   item: T;
   /** From 1. */
   level: number;
-  /** The name that is read aloud, and that typing finds. */
+  /** The name that typing finds; the drawn text is what is read aloud. */
   label: string;
   /** Whether a branch is open; undefined for a leaf. */
   open?: boolean | undefined;

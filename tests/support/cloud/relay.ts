@@ -101,6 +101,8 @@ export interface RelayOptions {
   accepts(headers: IncomingHttpHeaders): boolean;
   /** Address of the browser of a request; default: 203.0.113.7. */
   addressOf?(request: IncomingMessage): string;
+  /** Public path of the device that is online, without a final slash; default: `/devices/<id>`. */
+  publicPath?: string;
 }
 
 const HOP_BY_HOP = ['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade'];
@@ -127,7 +129,11 @@ function endToEnd(raw: readonly string[], isDropped: (name: string) => boolean):
 const isForwarded = (name: string) => name.startsWith('x-forwarded-');
 
 /** Starts a relay until the test has finished. */
-export async function relayDuringTest({ accepts, addressOf = () => '203.0.113.7' }: RelayOptions): Promise<Relay> {
+export async function relayDuringTest({
+  accepts,
+  addressOf = () => '203.0.113.7',
+  publicPath,
+}: RelayOptions): Promise<Relay> {
   const sessions = new Set<string>();
   const secrets: string[] = [];
   const tickets = new Map<string, string>();
@@ -238,7 +244,10 @@ export async function relayDuringTest({ accepts, addressOf = () => '203.0.113.7'
 
   /** The tunnel and the path on the device of a browser's request; undefined if no device is online for it. */
   function targetOf(request: IncomingMessage) {
-    const [, prefix = '', id = '', path = ''] = PREFIX.exec(request.url ?? '') ?? [];
+    const url = request.url ?? '';
+    const [, prefix = '', id = '', path = ''] = url.startsWith(`${publicPath}/`)
+      ? [url, publicPath, relay.tunnel().deviceId, url.slice(publicPath?.length)]
+      : (PREFIX.exec(url) ?? []);
     const tunnel = open.get(id);
     if (!tunnel) return undefined;
     const facts: OpenFacts = {
@@ -417,7 +426,7 @@ export async function relayDuringTest({ accepts, addressOf = () => '203.0.113.7'
       if (!tunnel) throw new Error('no tunnel is open');
       return tunnel;
     },
-    prefix: () => `/devices/${relay.tunnel().deviceId}`,
+    prefix: () => publicPath ?? `/devices/${relay.tunnel().deviceId}`,
     maxDevices: 5,
     answerNext(method, path, ...replies) {
       const key = `${method} ${path}`;

@@ -14,6 +14,8 @@ export const start = {
   'start.connecting': 'Connecting to the server …',
   'start.noAnswer': ({ seconds }: { seconds: number }) => `The server does not answer. Trying again in ${seconds} s.`,
   'start.tryNow': 'Try now',
+  'start.incomplete': 'Parts of the page were not loaded while the server was away. Unsent prompts survive a reload.',
+  'start.reload': 'Reload',
   'start.dismiss': 'Dismiss',
   'start.changedSettings': 'Changed settings',
   'start.noModel': 'No model is set up yet.',
