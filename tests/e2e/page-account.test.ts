@@ -176,6 +176,6 @@ it('generates a title after the first turn and on a click, each where the user h
   managed.answers['/tools'] = { status: 500 };
   await page.getByRole('button', { name: 'Generate title' }).click();
   await page.getByRole('button', { name: 'Generating …' }).waitFor(hidden);
-  await page.locator('.banner').waitFor(visible);
+  await page.getByRole('alert').first().waitFor(visible);
   expect(errors).toEqual([]);
 });

@@ -80,7 +80,7 @@ it('all other links are text', async () => {
   );
   expect(shown.split(/\n+/)).toEqual([
     `Approve (/#token=X) file (/api/v1/fs:content?path=a) own (http://${own}/#token=X) http://${own}/`,
-    'host (//evil.test/) src/main.ts top (#top) call (tel:1) get (ftp://f.test/) x (/y.png)',
+    'host (//evil.test/) src/main.ts top (#top) call (tel:1) get (ftp://f.test/) x',
     '[run](javascript:alert(1)) open (vscode://file/x) README.md main.rs',
     `here (http://127.1:${port}/#token=X) there (http://localhost:${port}/#token=X)`,
   ]);

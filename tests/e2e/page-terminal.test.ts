@@ -118,10 +118,13 @@ it('has the size of its element, and follows it', async () => {
   };
   await expect.poll(size).not.toEqual({ cols: 80, rows: 24 });
   const before = await size();
-  await page.setViewportSize({ width: 1600, height: 600 });
+  await page.setViewportSize({ width: 1600, height: 800 });
+  const height = page.getByRole('separator', { name: 'Height of the drawer' });
+  for (let presses = 0; presses < 5; presses += 1) await height.press('ArrowDown');
   await expect.poll(async () => (await size()).cols).toBeGreaterThan(before.cols);
   await expect.poll(async () => (await size()).rows).toBeLessThan(before.rows);
   const { cols, rows } = await size();
+  await page.locator('.xterm-helper-textarea').focus();
   await type('stty size');
   await shows(`${rows} ${cols}`);
 });
