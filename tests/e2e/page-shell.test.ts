@@ -90,7 +90,7 @@ it('opens sessions next to each other from the menu, by keys and by dragging, an
   await page.keyboard.press('Enter');
   await expect.poll(hash).toBe(`#/s/${first}+${second}+${third}`);
 
-  await pane(two).getByRole('button', { name: 'Files' }).click();
+  await pane(two).getByRole('button', { name: 'Files', exact: true }).click();
   await pane(two).getByRole('tab', { name: 'Files' }).waitFor(visible);
   const splitter = page.getByRole('separator', { name: 'Width of the sidebar' });
   const before = Number(await splitter.getAttribute('aria-valuenow'));
@@ -257,13 +257,13 @@ it('closes the innermost part at Escape, and a panel that covers the conversatio
   const title = unique('Escape');
   await page.setViewportSize({ width: 800, height: 800 });
   await open(await newSession(title));
-  await pane(title).getByRole('button', { name: 'Files' }).click();
+  await pane(title).getByRole('button', { name: 'Files', exact: true }).click();
   await pane(title).getByRole('tab', { name: 'Files' }).waitFor(visible);
   await field(title).waitFor(hidden);
   await page.reload();
   await button('Close the panel').click();
   await field(title).waitFor(visible);
-  await pane(title).getByRole('button', { name: 'Files' }).click();
+  await pane(title).getByRole('button', { name: 'Files', exact: true }).click();
   await pane(title).getByRole('tab', { name: 'Files' }).focus();
   await page.keyboard.press('Escape');
   await field(title).waitFor(visible);
