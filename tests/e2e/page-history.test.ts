@@ -259,7 +259,7 @@ it('reads a long conversation page by page, draws the visible part, and keeps th
   await stop.sent;
   await page.getByRole('button', { name: 'Stop', exact: true }).waitFor(visible);
   expect(await top()).toBe(seen);
-  await page.getByRole('button', { name: /new messages?$/ }).click();
+  await page.getByRole('button', { name: /^\d+ new messages?$/ }).click();
   await log().getByText('More of it.').waitFor(visible);
   stop.release();
   await idle();
