@@ -22,8 +22,8 @@ export interface FillBatchDeps {
 
 export function createFillBatch({ connection, indexAlone, goesOn }: FillBatchDeps): FillBatch {
   let portions: Portion[] = [];
-  /** Sessions whose journal is read to its end. */
-  let sessions: Hint[] = [];
+  /** Sessions whose journal is read as far as it can be, with the byte offset after the last line. */
+  let sessions: { session: Hint; reached: number | undefined }[] = [];
   /** Ids of sessions with a portion that was not written. */
   const unwritten = new Set<string>();
 
@@ -47,20 +47,23 @@ export function createFillBatch({ connection, indexAlone, goesOn }: FillBatchDep
     const read = sessions;
     sessions = [];
     if (portions.length > 0) write();
-    for (const session of read) {
+    for (const { session, reached } of read) {
       if (unwritten.delete(session.id)) await indexAlone(session);
-      else noteFailure(connection, session, session.length);
+      // Most are read to their end, and a note would be a transaction.
+      else if (reached !== session.length) noteFailure(connection, session, session.length);
     }
   }
 
   return {
     async add(session) {
+      let reached: number | undefined;
       for await (const portion of readPortions(connection, session, session.length)) {
         if (!mayWait(portion)) await flush();
         if (!goesOn()) return;
         portions.push(portion);
+        reached = portion.end;
       }
-      sessions.push(session);
+      sessions.push({ session, reached });
     },
     flush,
   };

@@ -5,7 +5,7 @@ import { FileLockError } from '#server/storage/file-locks.ts';
 import { isSqliteError } from '#server/storage/read-only-db.ts';
 import { readPortions, type Portion } from './read-portions.ts';
 import { readSession, type JournalSource } from './sessions.ts';
-import { addDocument, nextNumber, removeFrom } from './write-documents.ts';
+import { addDocuments, nextNumber, removeFrom } from './write-documents.ts';
 
 export interface IndexingOptions {
   /** Number the documents above all others: they are the most recent ones. */
@@ -55,13 +55,13 @@ export function writePortions(connection: Connection, portions: readonly Portion
       }
       const reached = 'UPDATE sessions SET length = @end, fold = @fold, failed_length = NULL WHERE number = @number';
       connection.run(reached, { number, end, fold });
+      // A portion has no document that one of its removals would remove.
+      const documents = changes.flatMap((change) => (change.kind === 'put' ? [change.document] : []));
       for (const change of changes) {
         if (change.kind === 'removeFrom') removeFrom(connection, number, change.agentId, change.record);
-        else {
-          addDocument(connection, next, number, change.document);
-          next += 1;
-        }
       }
+      addDocuments(connection, next, number, documents);
+      next += documents.length;
     }
   });
   return overtaken;

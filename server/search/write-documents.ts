@@ -60,9 +60,18 @@ function count({ run }: Connection, session: number, added: number): void {
   run('UPDATE sessions SET documents = documents + @added WHERE number = @session', { session, added });
 }
 
-/** Adds a document under an unused number; its text is that of `indexedText`. */
-export function addDocument(connection: Connection, number: number, session: number, document: IndexedDocument): void {
-  const { run } = connection;
+/** Adds documents of a session, whose texts are those of `indexedText`, under unused numbers from `first` on. */
+export function addDocuments(
+  connection: Connection,
+  first: number,
+  session: number,
+  documents: readonly IndexedDocument[],
+): void {
+  for (const [place, document] of documents.entries()) addDocument(connection, first + place, session, document);
+  if (documents.length > 0) count(connection, session, documents.length);
+}
+
+function addDocument({ run }: Connection, number: number, session: number, document: IndexedDocument): void {
   const { key, agentId, role, time, turn = null, step = null, record, text } = document;
   const comparable = normalized(text);
   const terms = termsOf(comparable);
@@ -81,7 +90,6 @@ export function addDocument(connection: Connection, number: number, session: num
   run('INSERT INTO texts VALUES (@number, @text)', { number, text });
   run('INSERT INTO words (rowid, terms) VALUES (@number, @tokens)', { number, tokens: tokensOf(terms) });
   run('INSERT INTO trigrams (rowid, text) VALUES (@number, @comparable)', { number, comparable });
-  count(connection, session, 1);
 }
 
 function removeNumbers(connection: Connection, session: number, rows: unknown[]): void {

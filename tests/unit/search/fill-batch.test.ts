@@ -23,12 +23,21 @@ function start() {
   const { connection } = search;
   const transactions: number[] = [];
   const alone: string[] = [];
+  /** Changes that are transactions of their own. */
+  const notes: unknown[] = [];
+  let isInTransaction = false;
   const batch = createFillBatch({
     connection: {
       ...connection,
+      run(sql, binding) {
+        if (!isInTransaction) notes.push(binding);
+        return connection.run(sql, binding);
+      },
       transaction(work) {
         transactions.push(1);
+        isInTransaction = true;
         connection.transaction(work);
+        isInTransaction = false;
       },
     },
     async indexAlone(session) {
@@ -37,7 +46,7 @@ function start() {
     },
     goesOn: () => true,
   });
-  return { batch, transactions, alone };
+  return { batch, transactions, alone, notes };
 }
 
 describe('a batch of a fill', () => {
@@ -70,5 +79,17 @@ describe('a batch of a fill', () => {
     expect(texts('overtaken').toSorted()).toEqual(['one', 'two']);
     expect(texts('other')).toEqual(['three']);
     expect(alone).toEqual(['overtaken']);
+  });
+
+  it('notes a journal that could not be read to its end, and writes nothing more for one that was', async () => {
+    const { batch, notes } = start();
+    const [whole, torn] = [await home.addSession('whole', ['one']), await home.addSession('torn', ['two'])];
+    const length = torn.length + 1;
+    await batch.add(whole);
+    await batch.add({ ...torn, length });
+    await batch.flush();
+    expect(notes).toEqual([expect.objectContaining({ id: 'torn', length })]);
+    const sql = 'SELECT id FROM sessions WHERE failed_length = @length';
+    expect(search.connection.all(sql, { length })).toEqual([{ id: 'torn' }]);
   });
 });

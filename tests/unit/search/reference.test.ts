@@ -5,7 +5,7 @@ import { budgetLimits } from '#server/search/budget.ts';
 import { parseQuery } from '#server/search/query.ts';
 import { findPage } from '#server/search/run-query.ts';
 import { readSession, setArchived } from '#server/search/sessions.ts';
-import { addDocument, indexedText, nextNumber } from '#server/search/write-documents.ts';
+import { addDocuments, indexedText, nextNumber } from '#server/search/write-documents.ts';
 import { integer, pick, seeded } from '#support/random.ts';
 import { temporaryFolder } from '#support/session-logs.ts';
 import { openSearchDb, type SearchDb } from './search-db.ts';
@@ -82,7 +82,7 @@ beforeAll(async () => {
     connection.transaction(() => {
       const { key, agent: agentId, role, time } = document;
       const added = { key, agentId, role, time, record: index, text: indexedText(document.text) };
-      addDocument(connection, nextNumber(connection, random() < 0.5), number, added);
+      addDocuments(connection, nextNumber(connection, random() < 0.5), number, [added]);
     });
     documents.push(document);
   }

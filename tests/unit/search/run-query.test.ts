@@ -5,7 +5,7 @@ import type { Place } from '#server/search/order.ts';
 import { parseQuery } from '#server/search/query.ts';
 import { findPage, type MatchPage } from '#server/search/run-query.ts';
 import { readSession, removeSession, setArchived } from '#server/search/sessions.ts';
-import { addDocument, indexedText, nextNumber, removeFrom } from '#server/search/write-documents.ts';
+import { addDocuments, indexedText, nextNumber, removeFrom } from '#server/search/write-documents.ts';
 import { seeded } from '#support/random.ts';
 import { temporaryFolder } from '#support/session-logs.ts';
 import { openSearchDb, type SearchDb } from './search-db.ts';
@@ -21,7 +21,7 @@ function add(session: string, key: string, text: string, time: number, role: 'us
   const { number } = readSession(connection, source, 'e');
   connection.transaction(() => {
     const document = { key, agentId: 'main', role, time, turn: 0, record: time, text: indexedText(text) };
-    addDocument(connection, nextNumber(connection, true), number, document);
+    addDocuments(connection, nextNumber(connection, true), number, [document]);
   });
   added.push({ session, key, text, time });
 }
