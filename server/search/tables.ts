@@ -48,8 +48,6 @@ export const searchSchema: IndexSchema = {
     USING fts5(terms, content='', contentless_delete=1, detail=none, tokenize="ascii tokenchars '.'");
   CREATE VIRTUAL TABLE trigrams
     USING fts5(text, content='', contentless_delete=1, detail=none, tokenize='trigram case_sensitive 1');
-  INSERT INTO words (words, rank) VALUES ('automerge', 8);
-  INSERT INTO trigrams (trigrams, rank) VALUES ('automerge', 8);
 `,
 };
 
