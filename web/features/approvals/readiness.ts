@@ -22,7 +22,7 @@ export interface Readiness {
   drawn: ShallowRef<boolean>;
   /** The card has been drawn at this position for 500 ms: accepts keys and clicks. */
   ready: ShallowRef<boolean>;
-  /** The header, the buttons and the end of each scrolling box have been in view as well; consent is accepted. */
+  /** Everything is there; header, buttons and the end of each scrolling box have been in view: accepts consent. */
   canApprove: ShallowRef<boolean>;
 }
 
@@ -88,7 +88,9 @@ export function useReadiness(
     const ends = [header, ...root.querySelectorAll('.actions')];
     for (const end of ends) if (isInView(end)) seen.add(end);
     if (drawnSince !== undefined && performance.now() - drawnSince >= DRAWN_MS) drawn.value = ready.value = true;
-    canApprove.value = ready.value && [...ends, ...boxes].every((part) => seen.has(part));
+    // A body that is loaded late, or cannot be loaded.
+    const isWhole = [...root.querySelectorAll('[data-required]')].every((body) => body.childElementCount > 0);
+    canApprove.value = ready.value && isWhole && [...ends, ...boxes].every((part) => seen.has(part));
   }
 
   function restart() {
