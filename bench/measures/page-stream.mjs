@@ -15,7 +15,8 @@ const watchKeys = () => {
     ({ timeStamp }) =>
       requestAnimationFrame(() => {
         const channel = new MessageChannel();
-        channel.port1.onmessage = () => window.keys.push(performance.now() - timeStamp);
+        channel.port1.addEventListener('message', () => window.keys.push(performance.now() - timeStamp));
+        channel.port1.start();
         channel.port2.postMessage(undefined);
       }),
     true,

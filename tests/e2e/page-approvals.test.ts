@@ -201,6 +201,8 @@ it('accepts consent after the start of a card that is higher than the window has
 });
 
 it('accepts no click on a question that has moved to where another one was, until it was drawn there for 500 ms', async () => {
+  // All three are in view.
+  await page.setViewportSize({ width: 1200, height: 900 });
   await ask(question('One?'), question('Two?'), question('Three?'));
   await canSkip(2);
   // The time does not count while the page is hidden, so the test does not depend on its speed.

@@ -44,7 +44,10 @@ export async function openPage(
   const { origin } = new URL(server.url);
   page.on('pageerror', (error) => errors.push(error.message));
   page.on('console', (message) => {
-    if (message.type() === 'error' && !/ERR_CONNECTION|WebSocket connection/.test(message.text()))
+    if (
+      message.type() === 'error' &&
+      !/ERR_(CONNECTION|SOCKET_NOT_CONNECTED)|WebSocket connection/.test(message.text())
+    )
       errors.push(message.text());
   });
   page.on('request', (request) => {
