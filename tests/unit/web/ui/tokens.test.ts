@@ -89,7 +89,7 @@ describe('the pairs in use', () => {
     .map((path) => ({ path, text: readFileSync(new URL(path, web), 'utf8') }))
     .map(({ path, text }) => ({ path, css: path.endsWith('.css') ? text : (text.split('<style')[1] ?? '') }));
 
-  /** The token that a name stands for: earlier names are aliases. */
+  /** The token of a name: earlier names are aliases. */
   const tokenOf = (name: string): string => {
     const alias = /^var\(--([\w-]+)\)$/.exec(base.get(`--${name}`) ?? '')?.[1];
     return alias === undefined ? name : tokenOf(alias);
