@@ -88,7 +88,7 @@ it('logs in with a code in two windows, displays the usage and the user, and log
   await page.getByRole('button', { name: 'Read the usage again' }).click();
   await page.getByRole('alert').getByText('Closed for today').waitFor(visible);
   managed.answers['/usages'] = { body: { usages: {}, extraUsage: null } };
-  await page.getByRole('button', { name: 'Read the usage again' }).click();
+  await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByText('The account has no limits.').waitFor(visible);
 
   // A stored login is accepted without a code.
@@ -176,6 +176,6 @@ it('generates a title after the first turn and on a click, each where the user h
   managed.answers['/tools'] = { status: 500 };
   await page.getByRole('button', { name: 'Generate title' }).click();
   await page.getByRole('button', { name: 'Generating …' }).waitFor(hidden);
-  await page.locator('.banner').waitFor(visible);
+  await page.getByRole('alert').waitFor(visible);
   expect(errors).toEqual([]);
 });
