@@ -1,6 +1,6 @@
 /** The conversation on the built page: folding, streaming Markdown, jumps to any turn, menus of prompts, states of calls. */
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, it } from 'vitest';
 import * as z from 'zod';
@@ -103,6 +103,24 @@ it('shows a call that a person rejected as rejected', async () => {
   expect(await card.getByText('failed').count()).toBe(0);
 });
 
+it('shows a call that a person stopped as cancelled, unlike one that failed', async () => {
+  await built.ok('POST', `/sessions/${session}/profile`, { agent_config: { permission_mode: 'yolo' } });
+  built.base.model.enqueue({
+    calls: [
+      { name: 'Bash', args: { command: 'exit 3' } },
+      { name: 'Bash', args: { command: 'echo started; sleep 600' } },
+    ],
+  });
+  await built.prompt(session, 'go');
+  const card = (command: string) => log().locator('[data-tool="Bash"]').filter({ hasText: command });
+  await card('sleep').getByText('started', { exact: true }).waitFor(visible);
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
+  await card('sleep').getByText('cancelled', { exact: true }).waitFor(visible);
+  expect(await card('sleep').getAttribute('data-state')).toBe('cancelled');
+  expect(await card('exit 3').getAttribute('data-state')).toBe('failed');
+  await card('exit 3').getByText('exit code 3').waitFor(visible);
+});
+
 it('draws growing Markdown block by block, with formulas, images of the project and places in files', async () => {
   const text = [
     '# Head\n\nIt costs $5 and $6, but $x^2$ is ',
@@ -134,7 +152,32 @@ it('draws growing Markdown block by block, with formulas, images of the project 
   await page.keyboard.press('Escape');
   await page.getByRole('dialog', { name: 'dot' }).waitFor(hidden);
   await answer().getByRole('button', { name: 'notes.txt:2' }).click();
-  await page.getByRole('region', { name: 'notes.txt' }).waitFor(visible);
+  await page.getByRole('region', { name: 'notes.txt' }).locator('mark', { hasText: 'two' }).waitFor(visible);
+});
+
+it('opens a file at the line of its place, also one that is not read at first', async () => {
+  const lines = Array.from({ length: 9000 }, (_, at) => `const line${at + 1} = '${'x'.repeat(40)}';`);
+  await writeFile(join(built.base.project, 'long.ts'), `${lines.join('\n')}\n`);
+  await turn('go', { text: 'See `long.ts:8000` and `long.ts:20`.' });
+  await answer().getByRole('button', { name: 'long.ts:8000' }).click();
+  const file = page.getByRole('region', { name: 'long.ts' });
+  const isShown = (text: string) =>
+    expect
+      .poll(() =>
+        file.locator('mark').evaluate((mark) => {
+          const [row, box] = [mark.getBoundingClientRect(), mark.closest('.code-text')?.getBoundingClientRect()];
+          return box && row.top >= box.top && row.bottom <= box.bottom ? mark.textContent : '';
+        }),
+      )
+      .toContain(text);
+  await isShown('line8000 ');
+  await answer().getByRole('button', { name: 'long.ts:20' }).click();
+  await isShown('line20 ');
+  // The same place again, after the person has scrolled away.
+  await file.locator('.code-text').evaluate((box) => (box.scrollTop = 90_000));
+  await answer().getByRole('button', { name: 'long.ts:20' }).click();
+  await isShown('line20 ');
+  await rm(join(built.base.project, 'long.ts'));
 });
 
 it('draws formulas inside of their place only', async () => {
@@ -205,6 +248,120 @@ it('continues in a copy that ends before the prompt', async () => {
   expect(await promptOf('two').count()).toBe(0);
 });
 
+async function openSessionMenu(item: string) {
+  await page.getByRole('button', { name: 'Session menu' }).click();
+  await page.getByRole('menuitem', { name: item, exact: true }).click();
+}
+
+it('copies the text of a prompt', async () => {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await turn('one');
+  await openMenu('one', 'Copy text');
+  await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe('one');
+});
+
+it('keeps the dialog of a prompt whose row the growing conversation has moved out of view', async () => {
+  await turn('one', { text: 'line\n\n'.repeat(40) });
+  const held = built.base.model.enqueue({ text: Array.from({ length: 200 }, () => 'more\n\n'), paceMs: 5, hold: true });
+  await openMenu('one', 'Take back');
+  const dialog = page.getByRole('dialog', { name: 'Take back this prompt?' });
+  await dialog.waitFor(visible);
+  await built.prompt(session, 'two');
+  await held.sent;
+  await promptOf('one').waitFor({ state: 'detached' });
+  await dialog.getByText('It must be stopped first').waitFor(visible);
+  // A prompt that was sent meanwhile is taken back too.
+  await dialog.getByRole('button', { name: 'Stop, then continue' }).click();
+  await dialog.waitFor(hidden);
+  await log().getByText('Prompts were taken back.').waitFor(visible);
+  expect(await promptOf('one').count()).toBe(0);
+});
+
+it('starts a child session from the menu, after a stop', async () => {
+  await turn('one');
+  const held = built.base.model.enqueue({ text: ['Half', ' of it'], hold: true });
+  await built.prompt(session, 'two');
+  await held.sent;
+  await openSessionMenu('New child session');
+  const dialog = page.getByRole('dialog', { name: 'Start a child session?' });
+  await dialog.getByText('files are not copied').waitFor(visible);
+  await dialog.getByText('It must be stopped first').waitFor(visible);
+  await dialog.getByRole('button', { name: 'Stop, then continue' }).click();
+  await expect.poll(() => page.url()).not.toContain(session);
+  await log().getByText('Answer to one').waitFor(visible);
+  const data = await built.ok('GET', `/sessions/${session}/children`);
+  const { items } = z.object({ items: z.array(z.object({ id: z.string() })) }).parse(data);
+  expect(page.url()).toContain(items[0]?.id ?? 'a child');
+});
+
+it('offers a stop where the server reports a running agent', async () => {
+  await turn('one');
+  let refusals = 1;
+  await page.route(`**/sessions/${session}:fork`, (route) =>
+    (refusals -= 1) < 0 ? route.continue() : route.fulfill({ json: { code: 40901, msg: 'busy' } }),
+  );
+  await openSessionMenu('Continue in a copy');
+  await page.getByRole('button', { name: 'Open the copy' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Stop, then continue' }).click();
+  await expect.poll(() => page.url()).not.toContain(session);
+});
+
+it('compacts with an instruction from the menu, and explains why it cannot', async () => {
+  await openSessionMenu('Compact the conversation …');
+  const dialog = page.getByRole('dialog', { name: 'Compact the conversation?' });
+  await dialog.getByRole('button', { name: 'Compact the conversation' }).click();
+  await dialog.getByRole('alert').getByText('The conversation cannot be compacted.').waitFor(visible);
+  await page.keyboard.press('Escape');
+  await turn('one');
+  await turn('two');
+  built.base.model.enqueue({ text: 'They said one and two.' });
+  await openSessionMenu('Compact the conversation …');
+  await dialog.getByRole('textbox').fill('the numbers');
+  await page.keyboard.press('Enter');
+  await dialog.waitFor(hidden);
+  await log().getByText('The conversation above was compacted').waitFor(visible);
+  expect(JSON.stringify(built.base.model.requests.at(-1)?.body['messages'])).toContain('the numbers');
+});
+
+it('exports the session as an archive', async () => {
+  await turn('one');
+  const download = page.waitForEvent('download');
+  await openSessionMenu('Export as a zip archive');
+  const file = await download;
+  expect(file.suggestedFilename()).toBe(`service-session-${session}.zip`);
+  const bytes = await readFile(await file.path());
+  expect(bytes.subarray(0, 2).toString()).toBe('PK');
+  expect(bytes.includes('manifest.json')).toBe(true);
+});
+
+it('lists the warnings of the session and of the configuration, with the paths of their files', async () => {
+  const skill = join(built.base.project, '.service-code/skills/broken/SKILL.md');
+  await mkdir(dirname(skill), { recursive: true });
+  await writeFile(skill, '---\nname: [\n---\n');
+  await turn('one');
+  const lines = page.getByRole('list', { name: 'Warnings' });
+  await lines.getByText(skill).waitFor(visible);
+  const config = join(built.base.home, 'config.toml');
+  const before = await readFile(config, 'utf8');
+  await writeFile(config, `${before}\n[loop_control]\nmax_steps_per_turn = "many"\n`);
+  const ofConfig = lines.getByRole('listitem').filter({ hasText: 'loop_control' });
+  await ofConfig.waitFor(visible);
+  await ofConfig.getByRole('button', { name: 'Dismiss this warning' }).click();
+  await ofConfig.waitFor(hidden);
+  await lines.getByRole('button', { name: 'Dismiss this warning' }).click();
+  await lines.waitFor(hidden);
+  await writeFile(config, before);
+  // They stay dismissed.
+  await page.reload();
+  await log().getByText('Answer to one').waitFor(visible);
+  const read = page.waitForResponse(/\/warnings$/);
+  await turn('two');
+  await read;
+  await log().getByText('Answer to two').waitFor(visible);
+  expect(await lines.count()).toBe(0);
+  await rm(dirname(skill), { recursive: true });
+});
+
 it('jumps to any turn without the turns between, from outline and find, and back to the newest', async () => {
   for (let number = 1; number <= 60; number += 1)
     await turn(`Prompt ${number}.`, { text: `Reply ${number}, word${number}.` });
@@ -248,4 +405,50 @@ it('counts the messages below while the user reads above', async () => {
   await turn('another');
   await page.getByRole('button', { name: /^\d new messages$/ }).click();
   await log().getByText('Answer to another').waitFor(visible);
+});
+
+it('moves between turns by j and k while the conversation has the focus, and keeps it when the row is scrolled away', async () => {
+  const lines = Array.from({ length: 12 }, (_, at) => `line ${at}`).join('\n\n');
+  for (let number = 1; number <= 12; number += 1)
+    await turn(`Prompt ${number}.`, { text: `${lines}\n\nend ${number}` });
+  await log().getByText('end 12', { exact: true }).waitFor(visible);
+  const focused = (prompt: string) =>
+    expect
+      .poll(
+        () =>
+          log()
+            .locator('[data-key]:focus')
+            .textContent({ timeout: 1000 })
+            .catch(() => ''),
+        { interval: 20 },
+      )
+      .toContain(prompt);
+  await log().focus();
+  await page.keyboard.press('k');
+  await focused('Prompt 12.');
+  // Two presses before the first one has scrolled.
+  await page.keyboard.press('k');
+  await page.keyboard.press('k');
+  await focused('Prompt 10.');
+  await promptOf('Prompt 10.').waitFor(visible);
+  await page.keyboard.press('j');
+  await focused('Prompt 11.');
+  await page.keyboard.press('?');
+  const keys = page.getByRole('dialog', { name: 'Keys' });
+  await keys.getByText('Next turn').waitFor(visible);
+  await page.keyboard.press('Escape');
+  await keys.waitFor(hidden);
+  await focused('Prompt 11.');
+
+  await log().hover();
+  await page.mouse.wheel(0, -20_000);
+  await log().getByText('Prompt 1.', { exact: true }).waitFor(visible);
+  await expect.poll(() => log().evaluate((element) => element.matches(':focus'))).toBe(true);
+  await page.keyboard.press('j');
+  await focused('Prompt 2.');
+
+  // In the prompt box they are characters.
+  await field().fill('');
+  await field().press('j');
+  expect(await field().inputValue()).toBe('j');
 });

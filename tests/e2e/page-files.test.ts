@@ -145,9 +145,63 @@ it('sends dropped files with a prompt', async () => {
   await field().press('Enter');
   await page.getByRole('log').getByText('Seen.').waitFor(visible);
   await page.getByRole('log').getByRole('img', { name: 'Attached image' }).waitFor(visible);
+  await page.getByRole('log').getByRole('img', { name: 'Attached image' }).click();
+  const imageViewer = page.getByRole('dialog', { name: 'Attached image' });
+  const width = () => imageViewer.getByRole('img').evaluate((image): unknown => Reflect.get(image, 'naturalWidth'));
+  await expect.poll(width).toBe(1);
+  await page.keyboard.press('Escape');
+  await imageViewer.waitFor({ state: 'hidden' });
   const sent = JSON.stringify(model.requests.at(-1)?.body['messages']);
   expect(sent).toContain(png);
   expect(sent).toContain('note.txt');
   expect(sent).not.toContain('unwanted.txt');
   expect(await list.count()).toBe(0);
+});
+
+it('displays how much of a file was uploaded, and cancels the upload of one that is removed', async () => {
+  const network = await page.context().newCDPSession(page);
+  const limit = (uploadThroughput: number) =>
+    network.send('Network.emulateNetworkConditions', {
+      offline: false,
+      latency: 0,
+      downloadThroughput: -1,
+      uploadThroughput,
+    });
+  await network.send('Network.enable');
+  await limit(200_000);
+  const list = page.getByRole('list', { name: 'Attachments' });
+  const drop = async (name: string) => {
+    const data = await page.evaluateHandle(`(() => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([new Uint8Array(2_000_000)], '${name}', { type: 'text/plain' }));
+      return transfer;
+    })()`);
+    for (const type of ['dragenter', 'dragover', 'drop']) await field().dispatchEvent(type, { dataTransfer: data });
+  };
+  await drop('large.bin');
+  const progress = list.getByRole('progressbar', { name: 'Uploading large.bin' });
+  await expect
+    .poll(() => progress.evaluate((bar) => Number(bar.getAttribute('value'))), { interval: 20 })
+    .toBeGreaterThan(4);
+  await list.getByText(/^[1-9]\d? %$/).waitFor(visible);
+  const cancelled = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/files'));
+  await list.getByRole('button', { name: 'Remove large.bin' }).click();
+  await cancelled;
+  await list.waitFor({ state: 'detached' });
+
+  await limit(-1);
+  let refusals = 1;
+  await page.route('**/api/v1/files', (route) =>
+    (refusals -= 1) < 0
+      ? route.continue()
+      : route.fulfill({ json: { code: 41301, msg: 'Too large', data: null, request_id: 'r' } }),
+  );
+  await drop('again.bin');
+  await list.getByRole('alert').getByText('Too large').waitFor(visible);
+  await list.getByRole('button', { name: 'Upload again.bin again' }).click();
+  await list.getByRole('button', { name: 'Upload again.bin again' }).waitFor({ state: 'detached' });
+  await list.locator('[aria-busy="true"]').waitFor({ state: 'detached' });
+  expect(await list.getByRole('alert').count()).toBe(0);
+  await list.getByRole('button', { name: 'Remove again.bin' }).click();
+  await page.unrouteAll();
 });

@@ -100,6 +100,7 @@ it('continues in a fork, and lists children below their parent', async () => {
   await log().getByText('Answer to one').waitFor(visible);
   await page.getByRole('button', { name: 'Session menu' }).click();
   await page.getByRole('menuitem', { name: 'Continue in a copy' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Open the copy' }).click();
   await expect.poll(selected).not.toBe(session);
   const [source, copy] = [session, selected()];
   await log().getByText('Answer to one').waitFor(visible);

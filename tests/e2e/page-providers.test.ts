@@ -51,8 +51,8 @@ const search = (page: Page) => page.getByRole('searchbox', { name: 'Search all p
 
 it('finds a provider in the directory, adds it with a key, refreshes and removes it', async () => {
   const { page, errors, directory, text } = await open();
-  // The list of sessions covers a narrow window until something is opened.
-  await page.getByRole('navigation', { name: 'Views' }).getByRole('button', { name: 'Providers' }).click();
+  await page.getByRole('navigation', { name: 'Regions' }).getByRole('button', { name: 'More' }).click();
+  await page.getByRole('dialog', { name: 'More' }).getByRole('button', { name: 'Providers' }).click();
   await page.getByText('No providers yet.').waitFor(visible);
   expect(directory.requests).toEqual([]);
 

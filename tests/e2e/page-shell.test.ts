@@ -159,7 +159,7 @@ it('draws no reply of a session that was left in another one', async () => {
   await pane(entered).waitFor(visible);
   expect(await field(entered).inputValue()).toBe('mine');
 
-  // A copy that arrives after the user has left does not take the pane.
+  // A copy that arrives after the user has left does not take the pane, or the session that is open then.
   let copied = () => {};
   const copy = new Promise<void>((resolve) => (copied = resolve));
   await page.route(`**/sessions/${fast}:fork`, async (route) => {
@@ -170,6 +170,8 @@ it('draws no reply of a session that was left in another one', async () => {
   await button('Session menu').click();
   const replied = page.waitForResponse(/:fork$/);
   await page.getByRole('menuitem', { name: 'Continue in a copy' }).click();
+  await button('Open the copy').click();
+  await page.keyboard.press('Escape');
   await link(left).first().click();
   await pane(left).waitFor(visible);
   copied();
@@ -239,6 +241,18 @@ it('runs commands by the position of their keys, as on a Mac, and lists the keys
   await sidebar.waitFor(visible);
 });
 
+it('lists each command a single time', async () => {
+  const title = unique('Commands');
+  await open(await newSession(title));
+  await page.keyboard.press('Control+k');
+  const palette = page.getByRole('dialog', { name: 'Search' });
+  await palette.getByRole('combobox').fill('>');
+  const options = palette.getByRole('option');
+  await options.filter({ hasText: 'Review' }).waitFor(visible);
+  const titles = await options.locator('.page-palette-text').allTextContents();
+  expect(titles.filter((name, at) => titles.indexOf(name) !== at)).toEqual([]);
+});
+
 it('closes the innermost part at Escape, and a panel that covers the conversation by its button', async () => {
   const title = unique('Escape');
   await page.setViewportSize({ width: 800, height: 800 });
@@ -287,6 +301,104 @@ it('shows one region at a time on a phone, and Back leads out of each', async ()
   await link(title).waitFor(visible);
   await page.goBack();
   await page.getByRole('heading', { name: 'Service Code' }).waitFor(visible);
+});
+
+it('closes the palette, dialogs, menus and popovers by Back on a phone before it leaves a region', async () => {
+  const [title, other] = [unique('Back'), unique('Another')];
+  const [id, another] = [await newSession(title), await newSession(other)];
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.goto(`${built.server.url}/#/`);
+  await page.reload();
+  await button('Sessions').click();
+  await link(title).click();
+  await field(title).waitFor(visible);
+  await button('Changes').click();
+  const panel = pane(title).getByRole('button', { name: 'Close the panel' });
+  await panel.waitFor(visible);
+  const palette = page.getByRole('dialog', { name: 'Search' });
+  const dialog = page.getByRole('dialog', { name: 'Compact the conversation?' });
+
+  await page.keyboard.press('Control+k');
+  await palette.waitFor(visible);
+  await page.goBack();
+  await palette.waitFor(hidden);
+  await panel.waitFor(visible);
+  // It is closed in another way: its entry is left too.
+  await page.keyboard.press('Control+k');
+  await palette.waitFor(visible);
+  await page.keyboard.press('Escape');
+  await palette.waitFor(hidden);
+  await expect.poll(() => page.evaluate('history.state?.overlays ?? 0')).toBe(0);
+  await page.goBack();
+  await field(title).waitFor(visible);
+
+  // A dialog takes over the entry of the menu that has opened it.
+  await button('Session menu').click();
+  await page.getByRole('menuitem', { name: 'Compact the conversation …' }).click();
+  await dialog.waitFor(visible);
+  await page.goBack();
+  await dialog.waitFor(hidden);
+  await page.goForward();
+  await expect.poll(() => page.evaluate('history.state?.overlays ?? 0')).toBe(0);
+  expect(await dialog.count()).toBe(0);
+  await field(title).waitFor(visible);
+  await button('Attach files, change settings').click();
+  const more = page.getByRole('dialog', { name: 'Attach files, change settings' });
+  await more.waitFor(visible);
+  await page.goBack();
+  await more.waitFor(hidden);
+  await field(title).waitFor(visible);
+
+  // Back leads to the place before the palette, not to the palette.
+  await button('More').click();
+  await page.getByRole('dialog', { name: 'More' }).getByRole('button', { name: 'Open the palette' }).click();
+  await palette.getByRole('combobox').fill(`@${other}`);
+  await palette.getByRole('option', { name: other }).click();
+  await expect.poll(hash).toBe(`#/s/${another}`);
+  await field(other).waitFor(visible);
+  await page.goBack();
+  await expect.poll(hash).toBe(`#/s/${id}`);
+  await field(title).waitFor(visible);
+  expect(await palette.count()).toBe(0);
+  await page.keyboard.press('Control+k');
+  await palette.waitFor(visible);
+  await page.reload();
+  await field(title).waitFor(visible);
+  await expect.poll(() => page.evaluate('history.state?.overlays ?? 0')).toBe(0);
+  await page.goBack();
+  await link(title).waitFor(visible);
+});
+
+it('has a working prompt box after the settings of a phone were closed by Escape', async () => {
+  const title = unique('Plus');
+  await page.setViewportSize({ width: 390, height: 800 });
+  await open(await newSession(title));
+  for (const press of [1, 2]) {
+    await button('Attach files, change settings').click();
+    const more = page.getByRole('dialog', { name: 'Attach files, change settings' });
+    await more.waitFor(visible);
+    await page.keyboard.press('Escape');
+    await more.waitFor(hidden);
+    await field(title).click();
+    await page.keyboard.type(`hello ${press}`);
+    expect(await field(title).inputValue()).toBe(`hello ${press}`);
+    built.base.model.enqueue({ text: `Answer ${press}.` });
+    await page.keyboard.press('Enter');
+    await pane(title).getByText(`Answer ${press}.`).waitFor(visible);
+    expect(await field(title).inputValue()).toBe('');
+  }
+  // A part of the settings is closed without the rest.
+  await button('Attach files, change settings').click();
+  const more = page.getByRole('dialog', { name: 'Attach files, change settings' });
+  await more.getByRole('button', { name: /^Permission mode/ }).click();
+  await page.getByRole('menuitemradio').first().waitFor(visible);
+  await page.keyboard.press('Escape');
+  await page.getByRole('menuitemradio').first().waitFor(hidden);
+  await page.keyboard.press('Escape');
+  await more.waitFor(hidden);
+  await field(title).fill('again');
+  await button('Send').click();
+  await expect.poll(() => field(title).inputValue()).toBe('');
 });
 
 it('leaves the height of an on-screen keyboard to the conversation and the prompt box', async () => {

@@ -24,15 +24,16 @@ export function useSend(session: OpenSession) {
 
   async function attempt(isSteer: boolean) {
     const text = draft.value;
+    const files = attachments.list.value.map(({ key }) => key);
     const parts = attachments.parts();
     const content = text.trim() ? [...parts, { type: 'text' as const, text }] : parts;
     const typed = { rest: client.rest, sessionId: session.id, text, attachments: parts };
     const steers = isSteer && runningTurn(session.view.value.main) !== undefined;
     // Sent again unchanged, it is the same prompt.
     const promptId = (await features.sendTyped(typed)) ? undefined : await sendPrompt(content);
-    // What was typed meanwhile stays.
+    // A text or file that was added meanwhile stays.
     if (draft.value === text) draft.value = '';
-    attachments.sent();
+    attachments.sent(files);
     session.sent.value += 1;
     if (steers && promptId !== undefined) await steer(promptId);
   }

@@ -30,6 +30,7 @@ import { terminals } from './terminals/index.ts';
 import { titles } from './titles/index.ts';
 import { todoList } from './todo-list/index.ts';
 import { waiting } from './waiting/index.ts';
+import { warnings } from './warnings/index.ts';
 import { web } from './web/index.ts';
 import { workspace } from './workspace/index.ts';
 
@@ -66,4 +67,5 @@ export const features: readonly Feature[] = [
   remoteControl,
   titles,
   projectTrust,
+  warnings,
 ];

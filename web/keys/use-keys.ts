@@ -2,6 +2,7 @@
 import { onBeforeUnmount, onMounted } from 'vue';
 import type { Workbench } from '../stores/workbench.ts';
 import { isMac } from './chord.ts';
+import { isComposing } from './composing.ts';
 import { createKeyMap } from './key-map.ts';
 import { isTextField } from './press.ts';
 import { regionOf, rememberFocus } from './regions.ts';
@@ -22,7 +23,7 @@ export function useKeys(workbench: Workbench): void {
   const keys = createKeyMap(workbench.commands, { isStrict: import.meta.env.DEV, isMac: isMac() });
 
   function onKeydown(event: KeyboardEvent) {
-    if (event.defaultPrevented || event.isComposing || isCovered(event.target)) return;
+    if (event.defaultPrevented || isComposing(event) || isCovered(event.target)) return;
     const { target } = event;
     const found = keys.find(event, { region: regionOf(target), inText: isTextField(target) });
     const command = found.find(({ when }) => when?.(workbench.commandContext()) ?? true);

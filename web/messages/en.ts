@@ -33,6 +33,7 @@ import { token } from './en/token.ts';
 import { trust } from './en/trust.ts';
 import { ui } from './en/ui.ts';
 import { waiting } from './en/waiting.ts';
+import { warnings } from './en/warnings.ts';
 
 export const en = {
   ...appearance,
@@ -69,4 +70,5 @@ export const en = {
   ...trust,
   ...ui,
   ...waiting,
+  ...warnings,
 };

@@ -75,11 +75,23 @@ function applied<K extends DisplayKind>(views: DisplayViews, kind: K, display: D
   return views[kind]?.(display);
 }
 
+/** Names of tools of MCP servers. */
+const MCP_TOOL = /^mcp__(.+?)__(.+)$/;
+const LINE_CHARS = 200;
+
+/** Arguments in one line: `path: "a.txt", depth: 2`. */
+const argumentLine = (args: Args): string =>
+  Object.entries(args)
+    .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
+    .join(', ')
+    .slice(0, LINE_CHARS);
+
 function unknownTool(call: DrawnCall, args: Args): ToolSummary {
   const empty = Object.keys(args).length === 0 && isObject(call.input);
+  const [, server, tool] = MCP_TOOL.exec(call.name) ?? [];
   return {
-    verb: call.name,
-    subject: '',
+    verb: server === undefined ? call.name : `${server}: ${tool}`,
+    subject: server === undefined ? '' : argumentLine(args),
     body: empty || call.input === undefined ? undefined : { kind: 'json', value: call.input },
   };
 }

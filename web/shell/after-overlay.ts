@@ -1,4 +1,5 @@
 import { nextTick } from 'vue';
+import { historySettled } from '../ui/back-closes.ts';
 
 /**
  * Runs an action after a menu or dialog has closed: these return the focus to where it was in a task that follows their
@@ -6,5 +7,5 @@ import { nextTick } from 'vue';
  */
 export async function afterOverlay(action: () => void): Promise<void> {
   await nextTick();
-  setTimeout(action);
+  setTimeout(() => void historySettled().then(action));
 }

@@ -86,19 +86,6 @@ export const page: Feature = {
       run: ({ workbench }) => void (workbench.palette.value = { text: '', scope: 'session' }),
     },
     {
-      id: 'session.fork',
-      title: 'shell.fork',
-      icon: 'git-fork',
-      inSessionMenu: true,
-      when: ({ session }) => session !== undefined && runningTurn(session.view.value.main) === undefined,
-      async run({ workbench, session, pane }) {
-        if (!session) return;
-        const copy = await workbench.client.rest.fork(session.id);
-        // The user may have opened another session meanwhile.
-        if (workbench.panes.focusedPane.value === pane) workbench.select(copy.id);
-      },
-    },
-    {
       id: 'pane.split',
       title: 'shell.openAnother',
       icon: 'columns-2',

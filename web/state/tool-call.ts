@@ -2,7 +2,10 @@
 import type { Display, Interaction, ToolOutput } from '@service-code/client';
 import type { ToolFrame } from './rows.ts';
 
-/** `preparing`: the model still writes the call; `rejected`: a person refused it; `cancelled`: it was never started. */
+/**
+ * `preparing`: the model still writes the call; `rejected`: a person refused it; `cancelled`: its approval was cancelled,
+ * or a person stopped it.
+ */
 export type CallState = 'preparing' | 'running' | 'done' | 'failed' | 'rejected' | 'cancelled';
 
 export interface ToolCall {
@@ -24,11 +27,11 @@ export interface ToolCall {
 
 /** `answer`: the state of the approval that was requested for the call. */
 export function toolCallOf(frame: ToolFrame, answer?: Interaction['state']): ToolCall {
-  const { toolCallId: id, name, state, input, inputText = '', display, output, progress, agentRefs = [] } = frame;
+  const { toolCallId: id, name, input, inputText = '', display, output, progress, agentRefs = [] } = frame;
   return {
     id,
     name,
-    state: stateOf(state, input, answer),
+    state: stateOf(frame, answer),
     input,
     written: inputText.length,
     display: isDisplay(display) ? display : undefined,
@@ -39,10 +42,14 @@ export function toolCallOf(frame: ToolFrame, answer?: Interaction['state']): Too
   };
 }
 
-function stateOf(state: ToolFrame['state'], input: unknown, answer: Interaction['state'] | undefined): CallState {
+/** A line at an end of the result of a call that a person has stopped. */
+const STOPPED = /^(?:Interrupted by user|The call was interrupted before it started)|Interrupted by user\.?\s*$/;
+
+function stateOf({ state, input, output }: ToolFrame, answer: Interaction['state'] | undefined): CallState {
   if (state === 'running') return input === undefined ? 'preparing' : 'running';
   if (state === 'done') return 'done';
-  return answer === 'rejected' || answer === 'cancelled' ? answer : 'failed';
+  if (answer === 'rejected' || answer === 'cancelled') return answer;
+  return output !== undefined && STOPPED.test(outputText(outputOf(output))) ? 'cancelled' : 'failed';
 }
 
 /** The server creates displays of all tools by one schema; `kind` distinguishes them from other values. */

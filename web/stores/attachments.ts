@@ -11,7 +11,7 @@ export interface Attachment {
   /** `waiting`: for the connection. */
   state:
     | { kind: 'waiting' }
-    | { kind: 'uploading' }
+    | { kind: 'uploading'; percent: number }
     | { kind: 'ready'; upload: Upload }
     | { kind: 'failed'; reason: string };
   /** For the browser's storage. */
@@ -33,6 +33,8 @@ export interface AttachmentDeps {
 /** Creates an empty list. */
 export function createAttachments({ rest, socket }: AttachmentDeps) {
   const list = shallowRef<readonly Attachment[]>([]);
+  /** Cancel the running uploads, by key. */
+  const uploads = new Map<number, AbortController>();
   let lastKey = 0;
 
   function set(key: number, state: Attachment['state']) {
@@ -40,14 +42,20 @@ export function createAttachments({ rest, socket }: AttachmentDeps) {
   }
 
   async function send({ key, file }: Attachment) {
-    set(key, { kind: 'uploading' });
+    set(key, { kind: 'uploading', percent: 0 });
+    const controller = new AbortController();
+    uploads.set(key, controller);
+    const { signal } = controller;
+    const onProgress = (share: number) => set(key, { kind: 'uploading', percent: Math.floor(share * 100) });
     try {
-      const upload = await rest.upload(file.content, file.name, KEPT_S);
+      const upload = await rest.upload(file.content, file.name, KEPT_S, { signal, onProgress });
       if (list.value.some((other) => other.key === key)) set(key, { kind: 'ready', upload });
       else discard(upload);
     } catch (error) {
+      // One that was removed is not in the list.
       set(key, error instanceof ConnectionError ? { kind: 'waiting' } : { kind: 'failed', reason: reasonOf(error) });
     }
+    uploads.delete(key);
   }
 
   function sendWaiting() {
@@ -69,7 +77,10 @@ export function createAttachments({ rest, socket }: AttachmentDeps) {
 
   function take(gone: (attachment: Attachment) => boolean): Attachment[] {
     const taken = list.value.filter(gone);
-    for (const { preview } of taken) if (preview !== undefined) URL.revokeObjectURL(preview);
+    for (const { key, preview } of taken) {
+      uploads.get(key)?.abort();
+      if (preview !== undefined) URL.revokeObjectURL(preview);
+    }
     list.value = list.value.filter((attachment) => !gone(attachment));
     return taken;
   }
@@ -96,8 +107,8 @@ export function createAttachments({ rest, socket }: AttachmentDeps) {
       }
     },
     parts: (): ContentPart[] => list.value.flatMap(({ state }) => (state.kind === 'ready' ? partOf(state.upload) : [])),
-    /** Clears the list after a prompt was sent with it. */
-    sent: () => void take(() => true),
+    /** Removes files with which a prompt was sent. */
+    sent: (keys: readonly number[]) => void take(({ key }) => keys.includes(key)),
   };
 }
 

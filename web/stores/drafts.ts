@@ -15,8 +15,6 @@ export interface Draft {
   restored: Promise<void>;
   /** Prepends a text. */
   takeBack(text: string): void;
-  /** Clears the draft after it was sent. */
-  sent(): void;
 }
 
 export type Drafts = ReturnType<typeof createDrafts>;
@@ -45,8 +43,10 @@ export function createDrafts(deps: AttachmentDeps, storage: DraftStorage) {
         takeBack(stored.text);
         attachments.restore(stored.files);
       }
+      // The progress of uploads is not stored.
+      const fileIds = () => attachments.list.value.map(({ file }) => file.id).join(' ');
       // The draft outlives the component that opened it.
-      effectScope(true).run(() => watch([text, attachments.list], () => void save(), { flush: 'sync' }));
+      effectScope(true).run(() => watch([text, fileIds], () => void save(), { flush: 'sync' }));
       if (isTouched) void save();
     }
 
@@ -55,10 +55,6 @@ export function createDrafts(deps: AttachmentDeps, storage: DraftStorage) {
       attachments,
       restored: restore(),
       takeBack,
-      sent() {
-        text.value = '';
-        attachments.sent();
-      },
     };
   }
 

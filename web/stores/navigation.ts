@@ -2,6 +2,7 @@
 import { computed, shallowRef } from 'vue';
 import { isObject, textIn } from '../state/is-object.ts';
 import { parsePlace, type Place } from '../state/pane-address.ts';
+import { followOverlayHistory, overlaysInHistory } from '../ui/back-closes.ts';
 
 const regions = ['sessions', 'conversation', 'panel', 'more'] as const;
 /** A phone displays one of these at a time. */
@@ -45,9 +46,11 @@ export function createNavigation(takeToken: () => boolean) {
   // Both: an address that the user has typed, and a step in the history.
   window.addEventListener('popstate', onNavigated);
   window.addEventListener('hashchange', onNavigated);
+  followOverlayHistory();
 
   function write(state: { region: PhoneRegion; panel?: string } | null, to: string, isReplaced: boolean) {
-    if (isReplaced) history.replaceState(state, '', to);
+    // Back leads to the place before, not to an overlay that was open in it.
+    if (isReplaced || overlaysInHistory() > 0) history.replaceState(state, '', to);
     else history.pushState(state, '', to);
     read();
   }
@@ -68,9 +71,13 @@ export function createNavigation(takeToken: () => boolean) {
       const state = { region, ...(panel !== undefined && { panel }) };
       write(state, location.hash || '#/', place.value.region !== 'conversation');
     },
-    /** Returns to the conversation. */
-    leave(): void {
-      if (place.value.region !== 'conversation') history.back();
+    /** Returns to the conversation; settles when it is displayed. */
+    leave(): Promise<void> {
+      if (place.value.region === 'conversation') return Promise.resolve();
+      return new Promise((resolve) => {
+        window.addEventListener('popstate', () => resolve(), { once: true });
+        history.go(-1 - overlaysInHistory());
+      });
     },
   };
 }

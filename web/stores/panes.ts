@@ -13,7 +13,6 @@ export interface PanesDeps {
   panels: readonly Panel[];
 }
 
-
 const placeOf = ({ place = 'side' }: Panel) => place;
 
 /** Never disposed. */
@@ -84,7 +83,7 @@ export function createPanes({ navigation, layout, panels }: PanesDeps) {
       },
       set(id) {
         if (layout.isPhone.value) {
-          if (id === undefined) navigation.leave();
+          if (id === undefined) void navigation.leave();
           else navigation.show('panel', id);
         } else {
           layout.pane(slot)[key] = id ?? null;

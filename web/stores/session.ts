@@ -10,6 +10,7 @@ import {
   type TranscriptState,
 } from '@service-code/client';
 import type { FeatureSet } from '../features/feature.ts';
+import type { SessionAction } from '../state/session-action.ts';
 import { applyToSession } from '../state/session-list.ts';
 import { mainOf, type SessionView } from '../state/session-view.ts';
 import type { Drafts } from './drafts.ts';
@@ -217,6 +218,8 @@ export function openSession({ client, features, drafts, report }: SessionDeps, i
     }),
     /** The open tool of the conversation. */
     tool: shallowRef<'outline' | 'find'>(),
+    /** The change that waits for its confirmation. */
+    asked: shallowRef<SessionAction>(),
     /** The image that the viewer displays. */
     image: shallowRef<{ url: string; name: string }>(),
     /** Rows of another agent, followed in detail until `close()`. */

@@ -30,6 +30,7 @@ import { pageRoot, scopedName } from './page-root.ts';
 import { answerTokenRequests } from './token-share.ts';
 import type { TokenStore } from './token-store.ts';
 import { openTokenChannel, takeToken } from './token.ts';
+import { rememberViewMode } from './view-mode.ts';
 
 const RELAY_PING_MS = 30_000;
 /** Capacity of the LRU list of followed sessions, which are displayed again without loading. */
@@ -55,6 +56,7 @@ export function createWorkbench(features: FeatureSet, tokens: TokenStore) {
     token: () => token,
     caller,
     WebSocket: window.WebSocket,
+    XMLHttpRequest: window.XMLHttpRequest,
     // Proxies between close connections without traffic, and the server sends no pings.
     ...(viaRelay && { idlePingMs: RELAY_PING_MS }),
   });
@@ -66,6 +68,8 @@ export function createWorkbench(features: FeatureSet, tokens: TokenStore) {
   const problem = shallowRef<string | { error: unknown }>();
   /** The last change of settings or a workspace by another client. */
   const elsewhere = shallowRef<string>();
+  /** Warnings about the configuration of the server; no request returns those before the connection. */
+  const configWarnings = shallowRef<readonly { message: string }[]>([]);
   const meta = shallowRef<Meta>();
   const models = shallowRef<Model[]>([]);
   const config = shallowRef<Config>();
@@ -76,6 +80,7 @@ export function createWorkbench(features: FeatureSet, tokens: TokenStore) {
     return given !== undefined;
   });
   const layout = createLayout(scopedName('layout'));
+  rememberViewMode(localStorage, scopedName('view'));
   const panes = createPanes({ navigation, layout, panels: features.panels });
   const { selected } = panes;
   /** The message to display in the selected session, until it is displayed. */
@@ -154,6 +159,7 @@ export function createWorkbench(features: FeatureSet, tokens: TokenStore) {
   socket.onEvent((frame) => {
     elsewhere.value = changeElsewhere(frame) ?? elsewhere.value;
     if (frame.type === 'event.config.changed') readModels().catch(report);
+    if (frame.type === 'event.config.warning') configWarnings.value = frame.payload.warnings;
   });
 
   watch(selected, (id) => {
@@ -183,6 +189,7 @@ export function createWorkbench(features: FeatureSet, tokens: TokenStore) {
     unauthorized,
     problem,
     elsewhere,
+    configWarnings,
     lists,
     list: lists.list,
     workspaces: lists.workspaces,

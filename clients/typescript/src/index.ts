@@ -12,6 +12,7 @@ export type {
   RequestArguments,
   RequestBody,
   RequestOptions,
+  UploadOptions,
 } from './operations.ts';
 export { createPromptSender, type PromptSender } from './prompt-sender.ts';
 export { createRest, type Rest, type RestOptions } from './rest.ts';
@@ -27,3 +28,4 @@ export {
 export { applyOps, emptyTranscript, itemId, prependItems, type Applied, type TranscriptState } from './transcript.ts';
 export { type TranscriptFollower, type TranscriptListener } from './transcript-feed.ts';
 export * from './types.ts';
+export type { UploadRequest } from './upload.ts';

@@ -52,6 +52,11 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
+export interface UploadOptions extends CallOptions {
+  /** Called with the sent share, from 0 to 1, if the client has an `XMLHttpRequest`. */
+  onProgress?: (share: number) => void;
+}
+
 /** Arguments after the operation's name: none are needed where no parameter is. */
 export type RequestArguments<K extends Operation> =
   object extends RequestOptions<K> ? [options?: RequestOptions<K>] : [options: RequestOptions<K>];

@@ -1,5 +1,6 @@
 /** Sends operations of the REST API and unwraps the replies into data or a typed error. */
 import { ApiError, ConnectionError, RelayError, reasonOf } from './errors.ts';
+import { sendForm, type UploadRequest } from './upload.ts';
 import type { BytesOperation, DocumentOperation, Operation, Reply, RequestArguments } from './operations.ts';
 
 export interface RequestSettings {
@@ -13,6 +14,8 @@ export interface RequestSettings {
    */
   caller?: { name: string; id: string; onPublicId(publicId: string): void };
   fetch?: typeof fetch;
+  /** The browser's; uploads whose progress is requested are sent with it. Without it they report none. */
+  XMLHttpRequest?: new () => UploadRequest;
 }
 
 /**
@@ -28,6 +31,7 @@ interface SentOptions {
   query?: unknown;
   body?: unknown;
   signal?: AbortSignal | undefined;
+  onProgress?: ((share: number) => void) | undefined;
 }
 
 type Envelope<T> =
@@ -52,7 +56,7 @@ export function createRequest(settings: RequestSettings): Request {
   const doFetch = settings.fetch ?? fetch;
 
   /** Rejects with the signal's reason or with ConnectionError. */
-  async function send(operation: string, { path, query, body, signal }: SentOptions): Promise<Response> {
+  async function send(operation: string, { path, query, body, signal, onProgress }: SentOptions): Promise<Response> {
     const [method = '', template = ''] = operation.split(' ');
     const values = new Map(entriesOf(path));
     const filled = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values.get(name))));
@@ -69,14 +73,24 @@ export function createRequest(settings: RequestSettings): Request {
       headers['x-service-client-name'] = settings.caller.name;
       headers['x-service-client-id'] = settings.caller.id;
     }
+    const { XMLHttpRequest } = settings;
+    if (onProgress && XMLHttpRequest && body instanceof FormData) {
+      return checked(await sendForm(XMLHttpRequest, url, { headers, body, signal, onProgress }));
+    }
     const isJson = body !== undefined && !(body instanceof FormData);
     if (isJson) headers['content-type'] = 'application/json';
-    const response = await doFetch(url, {
-      method,
-      headers,
-      ...(body !== undefined && { body: body instanceof FormData ? body : JSON.stringify(body) }),
-      ...(signal && { signal }),
-    });
+    return checked(
+      await doFetch(url, {
+        method,
+        headers,
+        ...(body !== undefined && { body: body instanceof FormData ? body : JSON.stringify(body) }),
+        ...(signal && { signal }),
+      }),
+    );
+  }
+
+  /** Rejects for a reply of a relay. */
+  function checked(response: Response): Response {
     const publicId = response.headers.get('x-service-client-public-id');
     if (publicId !== null) settings.caller?.onPublicId(publicId);
     const relayError = response.headers.get(RELAY_ERROR_HEADER);

@@ -1,5 +1,5 @@
 /** The REST API: any operation by `request`, and the calls of most clients by name. */
-import type { CallOptions, Reply, RequestOptions } from './operations.ts';
+import type { CallOptions, Reply, RequestOptions, UploadOptions } from './operations.ts';
 import { createRequest, type Request, type RequestSettings } from './request.ts';
 import type {
   AgentConfigRequest,
@@ -33,7 +33,7 @@ export interface Rest {
   /** Any operation of `/openapi.json`, by its method and path. */
   request: Request;
   /** Stores a file on the server, for a later prompt; it expires if no prompt uses it. */
-  upload(file: Blob, name: string, expiresInSec: number, options?: CallOptions): Promise<Upload>;
+  upload(file: Blob, name: string, expiresInSec: number, options?: UploadOptions): Promise<Upload>;
   deleteUpload(id: string, options?: CallOptions): Promise<{ deleted: true }>;
   meta(options?: CallOptions): Promise<Meta>;
   auth(options?: CallOptions): Promise<AuthSummary>;

@@ -1,7 +1,7 @@
 /** Unsent prompts: their storage, and files that wait for the server. */
 import { expect, it, vi } from 'vitest';
 import { nextTick, shallowRef } from 'vue';
-import { ApiError, ConnectionError, type Connection, type Upload } from '@service-code/client';
+import { ApiError, ConnectionError, type Connection, type Rest, type Upload } from '@service-code/client';
 import { createDrafts } from '../../../web/stores/drafts.ts';
 import type { DraftStorage, StoredDraft } from '../../../web/stores/draft-storage.ts';
 import { useHeldSend } from '../../../web/stores/held-send.ts';
@@ -84,7 +84,13 @@ it('stores each change, restores it in another page, and removes it with the sen
   await vi.waitFor(() => expect(second.attachments.ready.value).toBe(true));
   expect(server.uploaded).toEqual(['notes.txt']);
   expect(drafts.of('session_2').text.value).toBe('');
-  second.sent();
+  const keys = second.attachments.list.value.map(({ key }) => key);
+  second.attachments.add([notes()]);
+  second.text.value = '';
+  // A file that was added after the prompt was sent stays.
+  second.attachments.sent(keys);
+  expect(second.attachments.list.value).toHaveLength(1);
+  second.attachments.remove();
   await vi.waitFor(() => expect(storage.stored.get('session_1')).toEqual({ text: '', files: [] }));
 });
 
@@ -122,6 +128,42 @@ it('uploads files when the server answers again; a refused file may be tried aga
   await vi.waitFor(() => expect(attachments.ready.value).toBe(true));
   attachments.remove();
   expect(server.discarded).toEqual(['file_1']);
+});
+
+it('has the progress of an upload, which stores nothing, and cancels one that is removed', async () => {
+  const storage = storageOf();
+  const server = serverOf();
+  const write = vi.spyOn(storage.stored, 'set');
+  let options: Parameters<Rest['upload']>[3];
+  const draft = createDrafts(
+    {
+      ...server.deps,
+      rest: {
+        ...server.deps.rest,
+        upload: (_file, _name, _seconds, given) => {
+          options = given;
+          return new Promise((_, reject) =>
+            given?.signal?.addEventListener('abort', () => reject(new Error('cancelled'))),
+          );
+        },
+      },
+    },
+    storage,
+  ).of('session_1');
+  await draft.restored;
+  draft.attachments.add([notes()]);
+  await vi.waitFor(() => expect(write).toHaveBeenCalledTimes(1));
+  const state = () => draft.attachments.list.value[0]?.state;
+  expect(state()).toEqual({ kind: 'uploading', percent: 0 });
+  options?.onProgress?.(0.428);
+  expect(state()).toEqual({ kind: 'uploading', percent: 42 });
+  draft.text.value = 'next';
+  await vi.waitFor(() => expect(storage.stored.get('session_1')?.text).toBe('next'));
+  expect(write).toHaveBeenCalledTimes(2);
+  draft.attachments.remove();
+  expect(options?.signal?.aborted).toBe(true);
+  await nextTick();
+  expect(draft.attachments.list.value).toEqual([]);
 });
 
 it('sends as soon as the server answers and the files are uploaded, unless that is cancelled', async () => {

@@ -30,7 +30,7 @@ describe('tool summaries', () => {
       subject: 'vite',
     });
     expect(ofCall({ ...call, name: 'mcp__x__y', input: { a: 1 } })).toMatchObject({
-      verb: 'mcp__x__y',
+      verb: 'x: y',
       body: { kind: 'json', value: { a: 1 } },
     });
     expect(ofCall({ ...call, name: 'constructor', input: {} })).toEqual({ verb: 'constructor', subject: '' });

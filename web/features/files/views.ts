@@ -22,10 +22,10 @@ function edit(path: string, before: string, after: string): ToolSummary {
   };
 }
 
-function write(path: string, content: string): ToolSummary {
+function write(path: string, content: string, verb: PlainKey = 'tools.write'): ToolSummary {
   const body: WriteBody = { kind: 'write', path, content };
   const change = { before: '', after: content };
-  return { verb: t('tools.write'), subject: path, path, body, output: 'on failure', effect: 'changes', change };
+  return { verb: t(verb), subject: path, path, body, output: 'on failure', effect: 'changes', change };
 }
 
 const find = (verb: PlainKey, what: string, path: string): ToolSummary => ({
@@ -66,7 +66,10 @@ export const fileViews: ToolViews = {
       opens: 'always',
       output: 'on failure',
     }),
-    Write: (args) => write(textOf(args, 'path'), textOf(args, 'content')),
+    Write(args) {
+      const verb = textOf(args, 'mode') === 'append' ? 'tools.append' : 'tools.write';
+      return write(textOf(args, 'path'), textOf(args, 'content'), verb);
+    },
     Edit: (args) => edit(textOf(args, 'path'), textOf(args, 'old_string'), textOf(args, 'new_string')),
     Grep: grep,
     Glob: glob,

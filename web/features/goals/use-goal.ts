@@ -12,13 +12,18 @@ export function useGoal(view: () => SessionView) {
   const followed = computed(() => view().main.meta.goal);
   const read = shallowRef<Goal | null>(null);
   const sending = shallowRef(false);
+  /** Number of the newest read; replies to earlier ones are discarded. */
+  let newest = 0;
 
   watch(
     [followed, session],
     async () => {
+      const mine = ++newest;
+      if (!followed.value) read.value = null;
       if (session.value === undefined || !followed.value) return;
       try {
-        read.value = await readGoal(client.rest, session.value);
+        const goal = await readGoal(client.rest, session.value);
+        if (mine === newest) read.value = goal;
       } catch (error) {
         report(error);
       }

@@ -24,7 +24,8 @@ export const composer = {
   'attachments.label': 'Attachments',
   'attachments.remove': ({ name }: { name: string }) => `Remove ${name}`,
   'attachments.retry': ({ name }: { name: string }) => `Upload ${name} again`,
-  'attachments.uploading': 'Uploading …',
+  'attachments.uploading': ({ name }: { name: string }) => `Uploading ${name}`,
+  'attachments.percent': ({ percent }: { percent: number }) => `${percent} %`,
   'attachments.pasted': ({ lines }: { lines: number }) => `pasted-${lines}-lines.txt`,
 
   'queue.label': 'Queued prompts',
@@ -102,6 +103,7 @@ export const composer = {
     'Compacting replaces what the model has received so far by a summary. The conversation stays visible to you.',
   'context.instruction': 'What the summary should keep',
   'context.instruction-hint': 'What should the summary keep? (optional)',
+  'context.instruction-about': 'Optional',
   'context.compact': 'Compact the conversation',
   'context.compacting': 'Compacting …',
 

@@ -26,6 +26,8 @@ export const conversation = {
   'conversation.toEnd': 'Go to the newest message',
   'conversation.newBelow': ({ count }: { count: number }) => counted(count, 'new message', 'new messages'),
   'conversation.toNewest': 'To the newest',
+  'conversation.nextTurn': 'Next turn',
+  'conversation.previousTurn': 'Turn before',
   'conversation.window': 'You read an earlier part of the conversation.',
 
   'conversation.worked': ({ ms }: { ms: number }) => `Worked ${precisely(ms)}`,
@@ -48,6 +50,8 @@ export const conversation = {
   'conversation.copied': 'Copied',
   'conversation.showLines': ({ count }: { count: number }) => `Show all ${count} lines`,
   'conversation.image': 'Image',
+  'conversation.attachedImage': 'Attached image',
+  'conversation.openImage': 'Open the image',
 
   'conversation.promptMenu': 'Actions for this prompt',
   'conversation.copyText': 'Copy text',
@@ -60,6 +64,16 @@ export const conversation = {
   'conversation.copyTitle': 'Continue in a copy?',
   'conversation.copyDescription':
     'A copy of the session is opened that ends before this prompt, with its text in the prompt box. It works in the same directory; files are not changed back.',
+  'conversation.copyAllText':
+    'A copy of the session is opened, which goes its own way from here. It works in the same directory; files are not copied.',
+  'conversation.newChild': 'New child session',
+  'conversation.childTitle': 'Start a child session?',
+  'conversation.childText':
+    'A copy of the session is opened and listed below this one. It works in the same directory; files are not copied.',
+  'conversation.openChild': 'Open the child session',
+  'conversation.compactSession': 'Compact the conversation …',
+  'conversation.compactTitle': 'Compact the conversation?',
+  'conversation.export': 'Export as a zip archive',
   'conversation.openCopy': 'Open the copy',
   'conversation.stopFirst': 'The agent is still working. It must be stopped first.',
   'conversation.stopAndContinue': 'Stop, then continue',
@@ -97,7 +111,6 @@ export const conversation = {
   'conversation.diff': 'Change of text',
   'conversation.hits': ({ count }: { count: number }) => counted(count, 'hit', 'hits'),
 
-  'conversation.attachedImage': 'Attached image',
   'conversation.imageGone': 'An image that is no longer there',
 
   'conversation.answeredBy': ({ state, isForSession, by }: { state: string; isForSession: boolean; by: string }) =>

@@ -35,7 +35,6 @@ export const shell = {
   'shell.rename': 'Rename',
   'shell.title': 'Title',
   'shell.untitled': 'New session',
-  'shell.fork': 'Continue in a copy',
   'shell.find': 'Search in this session',
   'shell.openBeside': 'Open to the right',
   'shell.openAnother': 'Open another session to the right',

@@ -1,5 +1,6 @@
 /** The names of calls, and their subjects. */
 export const tools = {
+  'tools.append': 'Append',
   'tools.ask': 'Ask',
   'tools.agent': 'Agent',
   'tools.edit': 'Edit',
@@ -7,6 +8,7 @@ export const tools = {
   'tools.find': 'Find',
   'tools.limitGoal': 'Limit goal',
   'tools.listTasks': 'List tasks',
+  'tools.loadTools': 'Load tools',
   'tools.on': 'on',
   'tools.plan': 'Plan',
   'tools.planMode': 'Plan mode',
@@ -30,6 +32,8 @@ export const tools = {
   'tools.updateGoal': 'Update goal',
   'tools.view': 'View',
   'tools.waitFor': 'Wait for',
+  'tools.waitedFor': ({ task, seconds }: { task: string | undefined; seconds: number | undefined }) =>
+    `${task ?? 'the first task that ends'}${seconds === undefined ? '' : `, at most ${seconds} s`}`,
   'tools.whatIn': ({ what, path }: { what: string; path: string }) => `${what} in ${path}`,
   'tools.write': 'Write',
 } as const;
