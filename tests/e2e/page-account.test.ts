@@ -93,7 +93,7 @@ it('logs in with a code in two windows, displays the usage and the user, and log
 
   // A stored login is accepted without a code.
   await page.getByRole('button', { name: 'Log in again' }).click();
-  await page.getByRole('form', { name: 'Log in' }).getByRole('button').click();
+  await page.getByRole('form', { name: 'Log in' }).locator('button[type="submit"]').click();
   await page.getByRole('form', { name: 'Log in' }).waitFor(hidden);
   expect(cloud.requestsOf('/api/oauth/device_authorization')).toHaveLength(1);
 

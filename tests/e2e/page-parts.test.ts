@@ -334,12 +334,14 @@ it.runIf(process.env['PICTURES'])(
           `<figure><img src="data:image/png;base64,${image.toString('base64')}"><figcaption>${name}</figcaption></figure>`,
       );
       const [ground, ink] = theme === 'light' ? ['#f4f4f6', '#444'] : ['#0c0d10', '#bbb'];
-      await page.setContent(
+      const sheetPage = await browser.newPage({ viewport: window });
+      await sheetPage.setContent(
         `<body style="margin:0;background:${ground};color:${ink};font:13px system-ui;display:flex;flex-wrap:wrap;gap:12px;padding:12px">
         <style>figure{margin:0}img{max-width:1240px}figure+figure img{max-height:260px;object-fit:cover;object-position:top}</style>
         ${figures.join('')}</body>`,
       );
-      const sheet = await page.screenshot({ fullPage: true });
+      const sheet = await sheetPage.screenshot({ fullPage: true });
+      await sheetPage.close();
       const { size } = await sharp(sheet).png({ palette: true, colours: 64 }).toFile(`docs/parts-${theme}.png`);
       expect(size).toBeLessThanOrEqual(MOST_BYTES);
       if (theme === 'light') await page.close();
