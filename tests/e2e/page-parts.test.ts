@@ -325,7 +325,7 @@ it.runIf(process.env['PICTURES'])(
       const shots = [{ name: 'At rest', image: await page.locator('main').screenshot() }];
       for (const [name, { selector, open }] of Object.entries(floating)) {
         await open(page);
-        shots.push({ name, image: await page.locator(selector).screenshot() });
+        shots.push({ name, image: await page.locator(selector).screenshot({ animations: 'disabled' }) });
         await page.keyboard.press('Escape');
         if (name !== 'Toast') await page.locator(selector).waitFor({ state: 'detached' });
       }
