@@ -88,12 +88,12 @@ it('logs in with a code in two windows, displays the usage and the user, and log
   await page.getByRole('button', { name: 'Read the usage again' }).click();
   await page.getByRole('alert').getByText('Closed for today').waitFor(visible);
   managed.answers['/usages'] = { body: { usages: {}, extraUsage: null } };
-  await page.getByRole('button', { name: 'Read the usage again' }).click();
+  await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByText('The account has no limits.').waitFor(visible);
 
   // A stored login is accepted without a code.
   await page.getByRole('button', { name: 'Log in again' }).click();
-  await page.getByRole('form', { name: 'Log in' }).getByRole('button').click();
+  await page.getByRole('form', { name: 'Log in' }).locator('button[type="submit"]').click();
   await page.getByRole('form', { name: 'Log in' }).waitFor(hidden);
   expect(cloud.requestsOf('/api/oauth/device_authorization')).toHaveLength(1);
 
@@ -176,6 +176,6 @@ it('generates a title after the first turn and on a click, each where the user h
   managed.answers['/tools'] = { status: 500 };
   await page.getByRole('button', { name: 'Generate title' }).click();
   await page.getByRole('button', { name: 'Generating …' }).waitFor(hidden);
-  await page.getByRole('alert').first().waitFor(visible);
+  await page.getByRole('alert').waitFor(visible);
   expect(errors).toEqual([]);
 });

@@ -41,7 +41,7 @@ it('requests trust, adds a server, signs in to it, edits and removes it', async 
   await page.getByRole('button', { name: 'MCP', exact: true }).click();
   const list = page.getByRole('list', { name: 'MCP servers' });
   const item = (name: string) => list.locator(':scope > li').filter({ hasText: name });
-  await item('broken').locator('pre', { hasText: 'last words' }).waitFor(visible);
+  await item('broken').getByRole('alert').filter({ hasText: 'last words' }).waitFor(visible);
   await item('broken').getByText('failed', { exact: true }).waitFor(visible);
   await item('broken').locator('summary').click();
   expect(await item('broken').getByRole('button', { name: 'Edit' }).count()).toBe(0);
@@ -140,7 +140,7 @@ it('marks hidden characters of a server’s name, program, origin and failure, a
   await page.getByRole('button', { name: 'MCP', exact: true }).click();
   const items = page.getByRole('list', { name: 'MCP servers' }).locator(':scope > li');
   const hostile = items.filter({ hasText: 'gith' });
-  await hostile.locator('pre', { hasText: 'last<U+202E> words' }).waitFor(visible);
+  await hostile.getByRole('alert').filter({ hasText: 'last<U+202E> words' }).waitFor(visible);
   await hostile.locator('summary').click();
   for (const text of ['gith<U+202E>ub', 'a<U+2067>b', 'pro<U+200B>ject']) {
     await hostile.getByText(text).waitFor(visible);

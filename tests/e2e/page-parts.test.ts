@@ -10,6 +10,8 @@ import { serveStories } from '#support/stories.ts';
 
 /** The time to draw them, which is longer on a busy machine. */
 const PICTURES_MS = 900_000;
+/** Limit of a picture in the repository. */
+const MOST_BYTES = 150_000;
 const themes = ['light', 'dark', 'contrast'] as const;
 type Theme = (typeof themes)[number];
 
@@ -34,8 +36,10 @@ let page: Page;
 let axe: string;
 let errors: string[];
 
-async function open(theme: Theme, viewport = { width: 1280, height: 900 }): Promise<Page> {
-  const opened = await browser.newPage({ viewport, reducedMotion: 'reduce' });
+const window = { width: 1280, height: 900 };
+
+async function open(theme: Theme, options: Parameters<Browser['newPage']>[0] = {}): Promise<Page> {
+  const opened = await browser.newPage({ viewport: window, reducedMotion: 'reduce', ...options });
   opened.setDefaultTimeout(PATIENCE_MS);
   opened.on('pageerror', (error) => errors.push(error.message));
   opened.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
@@ -226,7 +230,7 @@ describe('keyboard', () => {
 });
 
 it('displays a menu of a narrow window as a sheet with targets of 44 px', async () => {
-  page = await open('light', { width: 390, height: 700 });
+  page = await open('light', { viewport: { width: 390, height: 700 } });
   await button(page, 'Menu').click();
   const menu = page.locator('.ui-menu');
   await eventually(async () => {
@@ -238,6 +242,81 @@ it('displays a menu of a narrow window as a sheet with targets of 44 px', async 
   expect(height).toBeGreaterThanOrEqual(44);
 });
 
+/** The members that the running animations change; their time is stretched so that none has ended. */
+async function animated(): Promise<string[]> {
+  await page.evaluate(
+    `for (const time of ['--enter', '--quick']) document.documentElement.style.setProperty(time, '60s')`,
+  );
+  const found = new Set<string>();
+  for (const name of ['Menu', 'Popover', 'Dialog', 'Sheet', 'Toast']) {
+    const part = floating[name];
+    if (!part) throw new Error(`No part ${name}`);
+    await part.open(page);
+    await page.locator(part.selector).waitFor();
+    const keyframes = `document.getAnimations().flatMap(({ effect }) => effect.getKeyframes()).flatMap(Object.keys)`;
+    for (const member of await page.evaluate<string[]>(keyframes)) found.add(member);
+    await page.evaluate(`document.getAnimations().forEach((animation) => animation.finish())`).catch(() => undefined);
+    await page.keyboard.press('Escape');
+    if (name !== 'Toast') await page.locator(part.selector).waitFor({ state: 'detached' });
+  }
+  return [...found].filter((member) => !/^(offset|computedOffset|easing|composite)$/.test(member)).toSorted();
+}
+
+it('moves parts that enter, except with reduced motion, which keeps opacity only', async () => {
+  page = await open('light', { reducedMotion: 'no-preference' });
+  expect(await animated()).toEqual(['opacity', 'transform']);
+  await page.close();
+  page = await open('light', { reducedMotion: 'reduce' });
+  expect(await animated()).toEqual(['opacity']);
+  const transition = await button(page, 'Plain').evaluate(
+    `getComputedStyle(document.querySelector('.ui-button')).transitionProperty`,
+  );
+  expect(transition).toBe('opacity');
+});
+
+it('displays selection, switches and the focus where the system forces its colours', async () => {
+  page = await open('light', { forcedColors: 'active' });
+  await page.getByRole('treeitem', { name: 'README.md' }).click();
+  const look = (selector: string) =>
+    page
+      .locator(selector)
+      .first()
+      .evaluate((element) => {
+        const { backgroundColor, borderTopColor } = getComputedStyle(element);
+        return `${backgroundColor} in ${borderTopColor}`;
+      });
+  const pairs = [
+    ['.ui-button.plain[aria-pressed="true"]', '.ui-button.plain:not([aria-pressed])'],
+    ['.ui-icon-button[aria-pressed="true"]', '.ui-icon-button:not([aria-pressed])'],
+    ['.ui-line[aria-current]', '.ui-line:not([aria-current])'],
+    ['.ui-tab[data-state="active"]', '.ui-tab:not([data-state="active"])'],
+    ['.ui-switch-track[data-state="checked"]', '.ui-switch-track[data-state="unchecked"]'],
+    ['.ui-tree-row.selected', '.ui-tree-row:not(.selected)'],
+  ] as const;
+  for (const [selected, other] of pairs) {
+    const isSame = (await look(selected)) === (await look(other));
+    expect({ selected, isSame }).toEqual({ selected, isSame: false });
+  }
+
+  // The colours of the system: the ring is that of selection, a text that of its control.
+  await button(page, 'Plain').focus();
+  await page.keyboard.press('Shift+Tab');
+  await page.keyboard.press('Tab');
+  const [ring, highlight] = await page.evaluate<[string, string]>(`(() => {
+    const probe = document.body.appendChild(document.createElement('span'));
+    probe.style.cssText = 'forced-color-adjust: none; color: Highlight';
+    return [getComputedStyle(document.activeElement).outlineColor, getComputedStyle(probe).color];
+  })()`);
+  expect(ring).toBe(highlight);
+
+  await button(page, 'Menu').click();
+  await page.getByRole('menuitem', { name: 'Rename' }).hover();
+  const outline = await page
+    .locator('.ui-menu-item[data-highlighted]')
+    .evaluate((element) => getComputedStyle(element).outlineStyle);
+  expect(outline).toBe('solid');
+});
+
 it.runIf(process.env['PICTURES'])(
   'draws the pictures of docs/design.md',
   async () => {
@@ -246,7 +325,7 @@ it.runIf(process.env['PICTURES'])(
       const shots = [{ name: 'At rest', image: await page.locator('main').screenshot() }];
       for (const [name, { selector, open }] of Object.entries(floating)) {
         await open(page);
-        shots.push({ name, image: await page.locator(selector).screenshot() });
+        shots.push({ name, image: await page.locator(selector).screenshot({ animations: 'disabled' }) });
         await page.keyboard.press('Escape');
         if (name !== 'Toast') await page.locator(selector).waitFor({ state: 'detached' });
       }
@@ -255,13 +334,16 @@ it.runIf(process.env['PICTURES'])(
           `<figure><img src="data:image/png;base64,${image.toString('base64')}"><figcaption>${name}</figcaption></figure>`,
       );
       const [ground, ink] = theme === 'light' ? ['#f4f4f6', '#444'] : ['#0c0d10', '#bbb'];
-      await page.setContent(
+      const sheetPage = await browser.newPage({ viewport: window });
+      await sheetPage.setContent(
         `<body style="margin:0;background:${ground};color:${ink};font:13px system-ui;display:flex;flex-wrap:wrap;gap:12px;padding:12px">
         <style>figure{margin:0}img{max-width:1240px}figure+figure img{max-height:260px;object-fit:cover;object-position:top}</style>
         ${figures.join('')}</body>`,
       );
-      const sheet = await page.screenshot({ fullPage: true });
-      await sharp(sheet).png({ palette: true, colours: 64 }).toFile(`docs/parts-${theme}.png`);
+      const sheet = await sheetPage.screenshot({ fullPage: true });
+      await sheetPage.close();
+      const { size } = await sharp(sheet).png({ palette: true, colours: 64 }).toFile(`docs/parts-${theme}.png`);
+      expect(size).toBeLessThanOrEqual(MOST_BYTES);
       if (theme === 'light') await page.close();
     }
   },

@@ -10,8 +10,8 @@ const onTask = (verb: PlainKey) => (args: Args) => ({
 
 function waitFor(args: Args): ToolSummary {
   const { timeout } = args;
-  const task = textOf(args, 'task_id') || t('tools.firstTask');
-  const subject = typeof timeout === 'number' ? t('tools.atMost', { task, seconds: timeout }) : task;
+  const seconds = typeof timeout === 'number' ? timeout : undefined;
+  const subject = t('tools.waitedFor', { task: textOf(args, 'task_id') || undefined, seconds });
   return { verb: t('tools.waitFor'), subject, prose: true, effect: 'reads' };
 }
 
@@ -32,7 +32,7 @@ export const displayViews: ToolViews = {
   displays: {
     search: ({ query, scope }) => ({
       verb: t('tools.search'),
-      subject: query && scope ? t('tools.whatIn', { what: query, path: scope }) : query || (scope ?? ''),
+      subject: scope ? t('tools.whatIn', { what: query, path: scope }) : query,
       effect: 'reads',
     }),
     url_fetch: ({ url, method }) => ({

@@ -2,12 +2,10 @@
 export const tools = {
   'tools.append': 'Append',
   'tools.ask': 'Ask',
-  'tools.atMost': ({ task, seconds }: { task: string; seconds: number }) => `${task}, at most ${seconds} s`,
   'tools.agent': 'Agent',
   'tools.edit': 'Edit',
   'tools.fetch': 'Fetch',
   'tools.find': 'Find',
-  'tools.firstTask': 'the first task that ends',
   'tools.limitGoal': 'Limit goal',
   'tools.listTasks': 'List tasks',
   'tools.loadTools': 'Load tools',
@@ -34,6 +32,8 @@ export const tools = {
   'tools.updateGoal': 'Update goal',
   'tools.view': 'View',
   'tools.waitFor': 'Wait for',
+  'tools.waitedFor': ({ task, seconds }: { task: string | undefined; seconds: number | undefined }) =>
+    `${task ?? 'the first task that ends'}${seconds === undefined ? '' : `, at most ${seconds} s`}`,
   'tools.whatIn': ({ what, path }: { what: string; path: string }) => `${what} in ${path}`,
   'tools.write': 'Write',
 } as const;

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { parse, toGamut, wcagContrast } from 'culori';
 import { describe, expect, it } from 'vitest';
 
@@ -79,5 +79,52 @@ describe.each(themes)('theme $name', ({ tokens, side }) => {
 
   it('has a contrast of 3 for each mark', () => {
     expect(tooLow(marks, 3)).toEqual([]);
+  });
+});
+
+describe('the pairs in use', () => {
+  const web = new URL('../../../../web/', import.meta.url);
+  const sheets = readdirSync(web, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.(vue|css)$/.test(path) && !/^(dist|stories|node_modules)\//.test(path))
+    .map((path) => ({ path, text: readFileSync(new URL(path, web), 'utf8') }))
+    .map(({ path, text }) => ({ path, css: path.endsWith('.css') ? text : (text.split('<style')[1] ?? '') }));
+
+  /** The token of a name: earlier names are aliases. */
+  const tokenOf = (name: string): string => {
+    const alias = /^var\(--([\w-]+)\)$/.exec(base.get(`--${name}`) ?? '')?.[1];
+    return alias === undefined ? name : tokenOf(alias);
+  };
+  const used = (body: string, members: string) => {
+    const [, name] = new RegExp(`(?:^|[\\s;])(?:${members}):\\s*var\\(--([\\w-]+)\\)`).exec(body) ?? [];
+    return name === undefined ? undefined : tokenOf(name);
+  };
+  const rules = sheets.flatMap(({ path, css }) =>
+    [...css.matchAll(/\{([^{}]*)\}/g)].map(([, body = '']) => ({
+      path,
+      text: used(body, 'color'),
+      ground: used(body, 'background|background-color'),
+    })),
+  );
+  const listed = new Set([...texts, ...marks].map(([top, ground]) => `${top} on ${ground}`));
+
+  it('of a text and a ground in the same rule are all listed', () => {
+    const found = rules.filter(({ text, ground }) => text !== undefined && ground !== undefined);
+    expect(found.length).toBeGreaterThan(10);
+    expect(found.map(({ text, ground }) => `${text} on ${ground}`).filter((pair) => !listed.has(pair))).toEqual([]);
+  });
+
+  it('of each text colour have a surface', () => {
+    const tops = new Set(rules.flatMap(({ text }) => text ?? []));
+    expect([...tops].filter((top) => !texts.some(([listed]) => listed === top))).toEqual([]);
+  });
+
+  /** They separate only, and carry no text. */
+  const DECORATION = ['line', 'backdrop'];
+
+  it('of each ground have its text, or are those of a mark on a surface', () => {
+    const grounds = new Set(rules.flatMap(({ ground }) => ground ?? []));
+    const pairs = [...texts, ...marks];
+    const isListed = (ground: string) => pairs.some((pair) => pair.includes(ground));
+    expect([...grounds].filter((ground) => !isListed(ground) && !DECORATION.includes(ground))).toEqual([]);
   });
 });
