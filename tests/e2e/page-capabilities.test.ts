@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { CapabilityStep } from '#schema/rest/capability.ts';
 import { launchBrowser, openPage } from '#support/browser.ts';
 import { fakeCapability } from '#support/capabilities.ts';
-import { eventually, until } from '#support/patience.ts';
+import { until } from '#support/patience.ts';
 import { startServer } from '#support/server.ts';
 
 const visible = { state: 'visible' } as const;
