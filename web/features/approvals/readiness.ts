@@ -83,13 +83,13 @@ export function useReadiness(
       drawnSince = undefined;
     }
     drawnSince = isDrawn ? (drawnSince ?? performance.now()) : undefined;
-    const boxes = [...root.querySelectorAll('.what, .what *')].filter(isScrollBox);
-    for (const box of boxes) if (isDrawn && isAtEnd(box)) seen.add(box);
-    const ends = [header, ...root.querySelectorAll('.actions')];
-    for (const end of ends) if (isInView(end)) seen.add(end);
-    if (drawnSince !== undefined && performance.now() - drawnSince >= DRAWN_MS) drawn.value = ready.value = true;
-    // A body that is loaded late, or cannot be loaded.
+    // Parts count as seen once the body is there: it may be loaded late, or not at all, and moves the others.
     const isWhole = [...root.querySelectorAll('[data-required]')].every((body) => body.childElementCount > 0);
+    const boxes = [...root.querySelectorAll('.what, .what *')].filter(isScrollBox);
+    for (const box of boxes) if (isWhole && isDrawn && isAtEnd(box)) seen.add(box);
+    const ends = [header, ...root.querySelectorAll('.actions')];
+    for (const end of ends) if (isWhole && isInView(end)) seen.add(end);
+    if (drawnSince !== undefined && performance.now() - drawnSince >= DRAWN_MS) drawn.value = ready.value = true;
     canApprove.value = ready.value && isWhole && [...ends, ...boxes].every((part) => seen.has(part));
   }
 
