@@ -15,7 +15,9 @@ it('the literal occurs in one file of the server, and in one of the client', () 
   const sources = files.filter((name) => /\.(ts|vue)$/.test(name));
   expect(sources.length).toBeGreaterThan(200);
   // The kind of an agent, a member of a view and the role of an element have the same text; they are excluded.
-  const literal = new RegExp(`(?<!(?:kind|type): (?:.*\\? \\()?|enum\\(\\[|Pick<\\w+, |:role="\\w+ \\? )'${MAIN_AGENT}'`);
+  const literal = new RegExp(
+    `(?<!(?:kind|type): (?:.*\\? \\()?|enum\\(\\[|Pick<\\w+, |:role="\\w+ \\? )'${MAIN_AGENT}'`,
+  );
   const found = sources.filter((name) => literal.test(readFileSync(join(root, name), 'utf8')));
   expect(found).toEqual(['clients/typescript/src/types.ts', 'server/schema/agents.ts']);
 });

@@ -4,5 +4,5 @@ import { message, t, textOf } from '../../../web/messages/messages.ts';
 it('a text is drawn from its key', () => {
   expect(t('common.close')).toBe('Close');
   expect(textOf(message('common.close'))).toBe('Close');
-  expect(t('common.waiting', { count: 2 })).toBe('2 wait');
+  expect(t('conversation.steps', { count: 2 })).toBe('2 steps');
 });

@@ -18,6 +18,5 @@ export const common = {
   'common.removeIt': 'Remove it',
   'common.retry': 'Try again',
   'common.save': 'Save',
-  'common.waiting': ({ count }: { count: number }) => (count === 1 ? '1 waits' : `${count} wait`),
   'common.working': 'Working …',
 } as const;

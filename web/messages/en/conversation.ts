@@ -28,7 +28,6 @@ export const conversation = {
   'conversation.toNewest': 'To the newest',
   'conversation.nextTurn': 'Next turn',
   'conversation.previousTurn': 'Turn before',
-  'conversation.window': 'You read an earlier part of the conversation.',
 
   'conversation.worked': ({ ms }: { ms: number }) => `Worked ${precisely(ms)}`,
   'conversation.working': ({ ms }: { ms: number }) => `Working ${precisely(ms)}`,
