@@ -51,6 +51,9 @@ async function visit(context: BrowserContext, url: string): Promise<Visit> {
 const title = (page: Page) => page.getByRole('heading', { name: 'Far away' });
 const newSession = (page: Page) => page.getByRole('button', { name: 'New session', exact: true }).first();
 const question = (page: Page) => page.getByRole('heading', { name: 'This server needs its token' });
+/** A phone displays one region at a time. */
+const showSessions = (page: Page) =>
+  page.getByRole('navigation', { name: 'Regions' }).getByRole('button', { name: 'Sessions' }).click();
 const stays = (page: Page) => page.getByRole('checkbox', { name: 'Remember on this device' });
 
 it('opens a session through a relay, with every request below the device’s path', async () => {
@@ -63,7 +66,7 @@ it('opens a session through a relay, with every request below the device’s pat
   expect(requests.filter((request) => !request.includes(` ${prefix}/`))).toEqual([]);
   // The WebSocket as well.
   await expect.poll(() => remote.server.app.connections.list().length).toBe(1);
-  await page.getByRole('button', { name: 'Sessions' }).click();
+  await showSessions(page);
   await newSession(page).waitFor();
   await page.evaluate(`location.hash = '#/'`);
   expect(new URL(page.url()).search).toBe('?rc=1');
@@ -82,6 +85,7 @@ it('requires the token in another tab, unless it stays on the device, for one ba
   const { remote, base, context } = await started();
   const { token } = remote.server;
   const { page } = await visit(context, `${base}/?rc=1#token=${token}`);
+  await showSessions(page);
   await stays(page).waitFor();
   expect(await stays(page).isChecked()).toBe(false);
   await page.close();
@@ -90,10 +94,12 @@ it('requires the token in another tab, unless it stays on the device, for one ba
   await second.page.close();
 
   const again = await visit(context, `${base}/?rc=1#token=${token}`);
+  await showSessions(again.page);
   await stays(again.page).check();
   await again.page.getByText('while the relay is signed in').waitFor();
   await again.page.close();
   const third = await visit(context, `${base}/?rc=1`);
+  await showSessions(third.page);
   await stays(third.page).waitFor();
   expect(await stays(third.page).isChecked()).toBe(true);
   expect(await question(third.page).count()).toBe(0);
@@ -126,6 +132,7 @@ it('at the port: opens a session by its path; the page displays who could use a 
   await other.getByRole('button', { name: 'Connect' }).click();
   await title(other).waitFor();
   const { page: third } = await visit(context, `${remote.server.url}/`);
+  await showSessions(third);
   await stays(third).waitFor();
   expect(await stays(third).isChecked()).toBe(true);
 });
