@@ -46,7 +46,7 @@ beforeAll(async () => {
   edits = editsSchema.parse(JSON.parse(await readFile(join(exercise, 'edits.json'), 'utf8')));
   for (const edit of edits) await apply(edit);
   // What `npm run client:types` runs.
-  await run('node_modules/vitest/vitest.mjs', 'run', '--cache=false', '-u', 'tests/api/documents.test.ts');
+  await run('node_modules/vitest/vitest.mjs', 'run', '--cache=false', 'tests/api/documents.test.ts', '-u');
   await run('clients/typescript/generate.mjs');
 }, TIMEOUT_MS);
 afterAll(() => rm(project, { recursive: true, force: true }));
