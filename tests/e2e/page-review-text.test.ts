@@ -192,6 +192,7 @@ it.each([
   ['echo مرحبا | sh', `echo ${reversed('مرحبا')} | sh`],
 ])('draws %j from left to right, right-to-left words alone in their own direction', async (command, drawn) => {
   await ask(bash(command));
+  await card().locator('pre').waitFor({ state: 'visible' });
   expect(await page.evaluate(drawnIn('[aria-label^="Approval:"] pre'))).toBe(drawn);
 });
 
@@ -218,6 +219,7 @@ it('draws an Arabic plan from right to left, its names from left to right', asyn
 
 it('marks the escapes in the heading of an approval, as those in its command', async () => {
   await ask(bash('echo \u2067a'));
+  await card().locator('pre').waitFor({ state: 'visible' });
   expect(await card().locator('header mark').allInnerTexts()).toEqual(['<U+2067>']);
   expect(await card().locator('.what mark').allInnerTexts()).toEqual(['<U+2067>']);
 });
