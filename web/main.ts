@@ -13,6 +13,21 @@ import './ui/text-buttons.css';
 
 useAppearance();
 const tokens = await startTokens();
+// The browser can handle input between the evaluation of the modules and the first drawing.
+await new Promise((resolve) => setTimeout(resolve));
 const workbench = createWorkbench(gatherFeatures(features), tokens);
 startNotices(workbench);
 createApp(App).provide(workbenchKey, workbench).mount('#app');
+
+/** Loads the code of menus after the first paint, so that the first one opens immediately. */
+async function preloadMenus(): Promise<void> {
+  try {
+    await import('./ui/Menu.vue');
+  } catch (error) {
+    // The first menu loads it again.
+    console.warn('menus are not preloaded', error);
+  }
+}
+// Safari has no idle callbacks.
+const whenIdle = 'requestIdleCallback' in globalThis ? requestIdleCallback : setTimeout;
+whenIdle(() => void preloadMenus());

@@ -2,11 +2,16 @@ import vue from '@vitejs/plugin-vue';
 import { fileURLToPath } from 'node:url';
 import { defaultClientConditions, defineConfig } from 'vite';
 import { compressedAssets } from '../build/page-assets.ts';
+import { joinedChunks } from '../build/page-chunks.ts';
 import { limitedSize } from '../build/page-size.ts';
 import { iconSprite } from './ui/sprite.ts';
 
 /** Address of the running server for `npx vite web`. */
 const server = process.env['SERVICE_CODE_URL'] ?? 'http://127.0.0.1:58627';
+
+/** What each opened session loads. */
+const SESSION =
+  /\/web\/(shell\/SessionPanes?|conversation\/ConversationTools|composer\/ChipRow|features\/.*(Strip|Lines|TrustQuestion|GenerateTitle|ApprovalCards|QuestionCards|SubagentCards|GoalChip|PlanSwitch|SwarmSwitch))\.vue$/;
 
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
@@ -17,8 +22,16 @@ export default defineConfig({
   plugins: [
     vue(),
     iconSprite(),
+    joinedChunks([
+      { name: 'page', sources: /\/web\/(main\.ts|features\/waiting\/NeedsYou\.vue)$/ },
+      { name: 'menus', sources: /\/web\/ui\/Menu\.vue$/ },
+      { name: 'session', sources: SESSION },
+    ]),
     compressedAssets(),
-    limitedSize({ firstView: 180_000, withSession: 320_000, sessionSources: /\/SessionPanes?\.vue$/ }),
+    limitedSize({
+      firstView: { chunks: ['page', 'menus'], bytes: 180_000 },
+      session: { chunks: ['session'], bytes: 140_000 },
+    }),
   ],
   build: {
     outDir: 'dist',

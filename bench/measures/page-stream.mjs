@@ -1,6 +1,6 @@
 // The page while 100,000 characters of Markdown stream: the longest task, and the time until a typed key is painted.
 import { at, launchBrowser, longestTask, VIEWPORT } from '../browser.mjs';
-import { createClient } from '../client.mjs';
+import { createClient, follow, sessionWith } from '../client.mjs';
 import { makeHome, startBuilt } from '../processes.mjs';
 
 const KINDS = ['prose', 'list', 'table', 'fence'];
@@ -41,14 +41,21 @@ export async function measurePageStream({ builds, model, report }) {
       await prompt.focus();
       await page.evaluate(() => (window.keys.length = 0));
       const end = page.getByRole('log').getByText(`The end of the ${kind}.`);
+      const events = await follow(server, [id]);
       const longest = await longestTask(browser, page, async () => {
-        await client.api('POST', `/sessions/${id}/prompts`, { content: [{ type: 'text', text: kind.toUpperCase() }] });
-        await page.getByRole('button', { name: 'Stop', exact: true }).waitFor();
-        while (!(await end.isVisible())) {
+        let isDone = false;
+        const turn = sessionWith(client, id)
+          .turn(events, kind.toUpperCase())
+          .then(() => (isDone = true));
+        // The page is not queried meanwhile: finding a text takes it longer than drawing one.
+        while (!isDone) {
           await page.keyboard.press('x');
           await page.waitForTimeout(KEY_EVERY_MS);
         }
+        await turn;
       });
+      events.close();
+      await end.waitFor();
       const keys = await page.evaluate(() => window.keys);
       report.line({ name: `page: longest task, ${kind} streams`, unit: 'ms CPU', now: [longest], aim: { most: 50 } });
       report.line({

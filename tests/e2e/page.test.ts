@@ -28,6 +28,8 @@ usePage(
   (opened) => ({ page, errors } = opened),
 );
 
+declare const isAsset: (entry: PerformanceEntry) => boolean;
+
 const field = () => page.getByRole('textbox', { name: 'Prompt' });
 const log = () => page.getByRole('log');
 const stopButton = () => page.getByRole('button', { name: 'Stop', exact: true });
@@ -67,6 +69,17 @@ async function savedAnswer(session: string): Promise<string> {
   const { data } = await server.api('GET', `/sessions/${session}/messages?role=assistant&page_size=1`);
   return /"text":"((?:[^"\\]|\\.)*)"/.exec(JSON.stringify(data))?.[1] ?? '';
 }
+
+it('loads few files, because a browser reads six at a time', async () => {
+  const count = () => page.evaluate(() => performance.getEntriesByType('resource').filter(isAsset).length);
+  await page.addInitScript('globalThis.isAsset = ({ name }) => name.includes("/assets/")');
+  await page.reload();
+  await page.getByRole('button', { name: 'New session', exact: true }).first().waitFor(visible);
+  await expect.poll(count).toBeGreaterThan(1);
+  expect(await count()).toBeLessThan(12);
+  await newSession();
+  expect(await count()).toBeLessThan(50);
+});
 
 it('removes the token from the address and starts a session in a typed folder', async () => {
   await page.getByRole('button', { name: 'New session', exact: true }).first().waitFor(visible);

@@ -46,7 +46,7 @@ function codeBlock(token: Token): Block {
   const lines = htmlLines(highlightOrEscape(code.replace(/\n$/, ''), language));
   const parts: string[] = [];
   for (let at = 0; at < lines.length; at += PART_LINES) {
-    parts.push(`<span>${lines.slice(at, at + PART_LINES).join('\n')}\n</span>`);
+    parts.push(`<span class="code-lines">${lines.slice(at, at + PART_LINES).join('\n')}\n</span>`);
   }
   return { ...codeFrame(language), parts };
 }
