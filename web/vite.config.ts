@@ -9,7 +9,7 @@ import { iconSprite } from './ui/sprite.ts';
 /** Address of the running server for `npx vite web`. */
 const server = process.env['SERVICE_CODE_URL'] ?? 'http://127.0.0.1:58627';
 
-/** What each opened session loads. */
+/** The modules that each opened session loads. */
 const SESSION =
   /\/web\/(shell\/SessionPanes?|conversation\/ConversationTools|composer\/ChipRow|features\/.*(Strip|Lines|TrustQuestion|GenerateTitle|ApprovalCards|QuestionCards|SubagentCards|GoalChip|PlanSwitch|SwarmSwitch))\.vue$/;
 

@@ -28,7 +28,7 @@ usePage(
   (opened) => ({ page, errors } = opened),
 );
 
-declare const isAsset: (entry: PerformanceEntry) => boolean;
+declare const isAsset: (file: { name: string }) => boolean;
 
 const field = () => page.getByRole('textbox', { name: 'Prompt' });
 const log = () => page.getByRole('log');
