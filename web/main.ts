@@ -25,7 +25,7 @@ async function preloadMenus(): Promise<void> {
     await import('./ui/Menu.vue');
   } catch (error) {
     // The first menu loads it again.
-    console.warn('menus are not preloaded', error);
+    console.warn(error);
   }
 }
 // Safari has no idle callbacks.

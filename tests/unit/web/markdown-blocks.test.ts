@@ -30,7 +30,7 @@ function createDrawing() {
 
 const plain = (html: string) =>
   html
-    .replace(/ data-parts|<span(?: class="hljs[^>]*)?>|<\/span>/g, '')
+    .replace(/ data-parts|<span(?: class="(?:hljs|code-lines)[^>]*)?>|<\/span>/g, '')
     .replace(/\s+/g, ' ')
     .replace(/> </g, '><')
     .replace(/ <\/code>/g, '</code>');
