@@ -11,12 +11,15 @@ import './styles/base.css';
 import './styles/code.css';
 import './ui/text-buttons.css';
 
+/** The browser can handle input and paint between two parts of the start. */
+const nextTask = () => new Promise((resolve) => setTimeout(resolve));
+
 useAppearance();
 const tokens = await startTokens();
-// The browser can handle input between the evaluation of the modules and the first drawing.
-await new Promise((resolve) => setTimeout(resolve));
+await nextTask();
 const workbench = createWorkbench(gatherFeatures(features), tokens);
 startNotices(workbench);
+await nextTask();
 createApp(App).provide(workbenchKey, workbench).mount('#app');
 
 /** Loads the code of menus after the first paint, so that the first one opens immediately. */

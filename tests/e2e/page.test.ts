@@ -81,6 +81,13 @@ it('loads few files, because a browser reads six at a time', async () => {
   expect(await count()).toBeLessThan(50);
 });
 
+it('displays the frame of the sidebar before its code is loaded', async () => {
+  await page.route('**/assets/*.js', (route) => route.abort());
+  await page.reload({ waitUntil: 'domcontentloaded' });
+  await page.getByText('Service Code').waitFor(visible);
+  errors.length = 0;
+});
+
 it('removes the token from the address and starts a session in a typed folder', async () => {
   await page.getByRole('button', { name: 'New session', exact: true }).first().waitFor(visible);
   expect(page.url()).not.toContain(server.token);
