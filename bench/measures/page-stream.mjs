@@ -43,16 +43,11 @@ export async function measurePageStream({ builds, model, report }) {
       const end = page.getByRole('log').getByText(`The end of the ${kind}.`);
       const events = await follow(server, [id]);
       const longest = await longestTask(browser, page, async () => {
-        let isDone = false;
-        const turn = sessionWith(client, id)
-          .turn(events, kind.toUpperCase())
-          .then(() => (isDone = true));
+        const turn = sessionWith(client, id).turn(events, kind.toUpperCase());
+        const ended = turn.then(() => true);
         // The page is not queried meanwhile: finding a text takes it longer than drawing one.
-        while (!isDone) {
-          await page.keyboard.press('x');
-          await page.waitForTimeout(KEY_EVERY_MS);
-        }
-        await turn;
+        do await page.keyboard.press('x');
+        while (!(await Promise.race([ended, page.waitForTimeout(KEY_EVERY_MS)])));
       });
       events.close();
       await end.waitFor();
