@@ -4,9 +4,9 @@ import type { ToolFrame } from './rows.ts';
 
 /**
  * `preparing`: the model still writes the call; `rejected`: a person refused it; `cancelled`: its approval was cancelled,
- * or a person stopped it.
+ * or a person stopped it; `interrupted`: the server stopped while it ran.
  */
-export type CallState = 'preparing' | 'running' | 'done' | 'failed' | 'rejected' | 'cancelled';
+export type CallState = 'preparing' | 'running' | 'done' | 'failed' | 'rejected' | 'cancelled' | 'interrupted';
 
 export interface ToolCall {
   id: string;
@@ -45,11 +45,16 @@ export function toolCallOf(frame: ToolFrame, answer?: Interaction['state']): Too
 /** A line at an end of the result of a call that a person has stopped. */
 const STOPPED = /^(?:Interrupted by user|The call was interrupted before it started)|Interrupted by user\.?\s*$/;
 
+/** The result of a call of a server that stopped. */
+const INTERRUPTED = /^The tool call was interrupted before its result was recorded/;
+
 function stateOf({ state, input, output }: ToolFrame, answer: Interaction['state'] | undefined): CallState {
   if (state === 'running') return input === undefined ? 'preparing' : 'running';
   if (state === 'done') return 'done';
+  const text = output === undefined ? '' : outputText(outputOf(output));
+  if (INTERRUPTED.test(text)) return 'interrupted';
   if (answer === 'rejected' || answer === 'cancelled') return answer;
-  return output !== undefined && STOPPED.test(outputText(outputOf(output))) ? 'cancelled' : 'failed';
+  return STOPPED.test(text) ? 'cancelled' : 'failed';
 }
 
 /** The server creates displays of all tools by one schema; `kind` distinguishes them from other values. */

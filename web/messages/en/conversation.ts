@@ -99,6 +99,7 @@ export const conversation = {
   'conversation.viewNext': 'Change the view of the conversation',
   'conversation.rejected': 'rejected',
   'conversation.cancelled': 'cancelled',
+  'conversation.interruptedCall': 'interrupted',
   'conversation.failed': 'failed',
   'conversation.running': 'running',
   'conversation.preparing': 'preparing',
