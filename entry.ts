@@ -1,14 +1,14 @@
-/** The built server's start. Development starts in `plugins/development.ts`. */
+/** The built program's start. Development starts in `plugins/development.ts`. */
 import '#nitro-internal-pollyfills';
 import { fileURLToPath } from 'node:url';
 import type { App as H3App } from 'h3';
 import endpoints, { plainRoutes } from '#endpoints';
 import { appOptions } from '#server/app/options.ts';
-import { createApp } from '#server/app/app.ts';
+import { createApp, type App } from '#server/app/app.ts';
+import { commandOf, requestsHelp } from '#server/cli/commands/commands.ts';
 import { guardAgainstCrashes } from '#server/cli/crash-guard.ts';
-import { parseCommandLine } from '#server/cli/options.ts';
-import { runRotateToken } from '#server/cli/rotate-token.ts';
-import { createStopRequest, runServer } from '#server/cli/start.ts';
+import type { StartOptions } from '#server/cli/options.ts';
+import type { Served } from '#server/cli/start.ts';
 import { homePath } from '#server/home/home.ts';
 import { hideInheritedDescriptors } from '#server/processes/hidden-descriptors.ts';
 import { endProcess } from '#server/processes/process-exit.ts';
@@ -31,18 +31,7 @@ async function startNitro(host: Host): Promise<H3App> {
   return useNitroApp().h3App;
 }
 
-async function main(): Promise<void> {
-  hideInheritedDescriptors();
-  const line = await parseCommandLine(process.argv.slice(2));
-  const home = homePath(process.env);
-  if (line.command === 'print') return void process.stdout.write(`${line.text}\n`);
-  if (line.command === 'rotate-token') {
-    const lines = await runRotateToken(home, line);
-    return void process.stdout.write(`${lines.join('\n')}\n`);
-  }
-
-  const { options } = line;
-  const stop = createStopRequest();
+async function open(home: string, options: StartOptions): Promise<{ app: App; served: Served }> {
   const app = await createApp(appOptions({ ...options, home, log: createLogger(options.logLevel) }));
   guardAgainstCrashes(app.log);
   const assets = createAssetReader(() => fileURLToPath(new URL('../public', import.meta.url)));
@@ -58,7 +47,18 @@ async function main(): Promise<void> {
     const { useNitroApp } = await import('nitropack/runtime');
     await useNitroApp().hooks.callHook('close');
   }
-  await runServer(app, { ...http, closePlugins }, options, stop);
+  return { app, served: { ...http, closePlugins } };
+}
+
+async function main(): Promise<number> {
+  hideInheritedDescriptors();
+  const { command, argv } = await commandOf(process.argv.slice(2));
+  if (requestsHelp(argv)) {
+    process.stdout.write(`${await command.help()}\n`);
+    return 0;
+  }
+  const home = homePath(process.env);
+  return command.run(argv, { home, open: (options) => open(home, options) });
 }
 
 // The reader of the output may have closed it (`| head`); sessions must keep running, and the log file has what matters.
@@ -66,7 +66,7 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 
 main().then(
   // Whatever an idle library keeps open must not keep the process.
-  () => endProcess(0),
+  (code) => endProcess(code),
   (error: unknown) => {
     process.stderr.write(`service-code: ${startFailureText(error)}\n`);
     return endProcess(1);

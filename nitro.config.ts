@@ -42,10 +42,13 @@ export default defineNitroConfig({
     developmentStopModule,
   ],
   devServer: { watch: ['./server', './utils'] },
+  // The client is bundled from its sources, which need no build.
+  exportConditions: ['@service-code/source'],
   externals: {
     traceInclude: nativeFiles(),
     // Bundled, they load in a tenth of the time.
     inline: [
+      '@service-code/client',
       'zod',
       'consola',
       'ipaddr.js',

@@ -61,9 +61,6 @@ const args = {
   demo: { type: 'boolean', default: false, description: 'Use a scripted model that runs offline' },
 } as const satisfies ArgsDef;
 
-const ROTATE = 'rotate-token';
-const KEEP_CONNECTIONS = '--keep-connections';
-
 const command = defineCommand({
   meta: {
     name: 'service-code',
@@ -71,13 +68,6 @@ const command = defineCommand({
     description: 'A local server that runs coding-agent sessions inside your own projects.',
   },
   args,
-  subCommands: {
-    [ROTATE]: {
-      meta: {
-        description: `Replace the bearer token; running servers adopt the new one and close connections that used the old one, unless ${KEEP_CONNECTIONS} is given`,
-      },
-    },
-  },
 });
 
 export interface StartOptions {
@@ -94,11 +84,6 @@ export interface StartOptions {
   remoteControl: boolean;
   demo: boolean;
 }
-
-export type CommandLine =
-  | { command: 'start'; options: StartOptions }
-  | { command: typeof ROTATE; keepConnections: boolean }
-  | { command: 'print'; text: string };
 
 /** Options that take a value; the rest are switches. */
 const VALUED = new Set(Object.entries(args).flatMap(([name, { type }]) => (type === 'string' ? [name] : [])));
@@ -157,45 +142,41 @@ function parseLevel(text: string): LogLevel {
   throw new StartError(`invalid log level '${text}': expected one of ${LOG_LEVELS.join(', ')}`);
 }
 
-/** citty's text without its colours, which a pipe would show as codes, and with the command as an alternative. */
-async function usage(): Promise<string> {
+const COMMANDS = `
+COMMANDS
+
+         run [prompt]  Run one prompt in a session and print the answer
+         rotate-token  Replace the bearer token
+
+Use service-code <command> --help for the options of a command.
+`;
+
+/** citty's text without its colours, which a pipe would show as codes, with the other commands. */
+export async function startUsage(): Promise<string> {
   const text = stripVTControlCharacters(await renderUsage(command));
-  return text
-    .replace(`[OPTIONS] ${ROTATE}`, `[OPTIONS]\n      service-code ${ROTATE} [${KEEP_CONNECTIONS}]`)
-    .replace('--host=<host>', '--host[=<host>]')
-    .replace(/\n\nUse .* for more information about a command\.\s*$/, '')
-    .replace(/[ \t]+$/gm, '');
+  return `${text.replace('--host=<host>', '--host[=<host>]').trimEnd()}\n${COMMANDS}`
+    .replace(/[ \t]+$/gm, '')
+    .trimEnd();
 }
 
-/** Parses the arguments after the program's name. Throws `StartError` for invalid ones. */
-export async function parseCommandLine(argv: string[]): Promise<CommandLine> {
-  if (argv.includes('--help') || argv.includes('-h')) return { command: 'print', text: await usage() };
-  if (argv.includes('--version') || argv.includes('-v')) return { command: 'print', text: SERVER_VERSION };
-  const isRotation = argv.includes(ROTATE);
-  const { options, allowedHosts, words } = normalize(
-    isRotation ? argv.filter((text) => text !== KEEP_CONNECTIONS) : argv,
-  );
-  if (words.length > 0) {
-    if (words.length === 1 && isRotation) return { command: ROTATE, keepConnections: argv.includes(KEEP_CONNECTIONS) };
-    throw new StartError(`unknown command '${words.join(' ')}'`);
-  }
+/** Parses the arguments of a start. Throws `StartError` for invalid ones. */
+export function parseStart(argv: string[]): StartOptions {
+  const { options, allowedHosts, words } = normalize(argv);
+  if (words.length > 0) throw new StartError(`unknown command '${words.join(' ')}'`);
   const parsed = parseArgs<typeof args>(options, args);
   if (parsed.host === '') throw new StartError("option '--host' needs a value");
   return {
-    command: 'start',
-    options: {
-      port: parsePort(parsed.port),
-      host: parsed.host,
-      allowedHosts,
-      logLevel: parseLevel(parsed['log-level']),
-      debugEndpoints: parsed['debug-endpoints'],
-      bypassAuth: parsed['dangerous-bypass-auth'],
-      webTitle: parsed['web-title'],
-      open: parsed.open,
-      allowRemoteShutdown: parsed['allow-remote-shutdown'],
-      allowRemoteTerminals: parsed['allow-remote-terminals'],
-      remoteControl: parsed['remote-control'],
-      demo: parsed.demo,
-    },
+    port: parsePort(parsed.port),
+    host: parsed.host,
+    allowedHosts,
+    logLevel: parseLevel(parsed['log-level']),
+    debugEndpoints: parsed['debug-endpoints'],
+    bypassAuth: parsed['dangerous-bypass-auth'],
+    webTitle: parsed['web-title'],
+    open: parsed.open,
+    allowRemoteShutdown: parsed['allow-remote-shutdown'],
+    allowRemoteTerminals: parsed['allow-remote-terminals'],
+    remoteControl: parsed['remote-control'],
+    demo: parsed.demo,
   };
 }

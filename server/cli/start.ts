@@ -112,7 +112,7 @@ async function timeIsOver(): Promise<void> {
 }
 
 /** Closes app and server; cuts the connections that are open after the time limit. */
-async function stop(app: App, served: Served): Promise<void> {
+export async function stopServer(app: App, served: Served): Promise<void> {
   await Promise.race([close(app, served), timeIsOver()]);
   served.server.closeAllConnections();
 }
@@ -157,5 +157,5 @@ export async function runServer(
   if (!signal.aborted) await once(signal, 'abort');
   app.log.info('server stopping', { server_id: app.serverId });
   await close();
-  await stop(app, served);
+  await stopServer(app, served);
 }

@@ -26,6 +26,8 @@ const instanceSchema = z.object({
   /** Undefined in files of older versions; those belong to this machine. */
   machine: z.string().optional(),
   start: z.string().optional(),
+  /** The port is bound: until then another program may listen at it. */
+  bound: z.boolean().optional(),
 });
 export type Instance = z.infer<typeof instanceSchema>;
 
@@ -87,6 +89,13 @@ export async function listInstances(home: string, log?: Logger): Promise<Instanc
   return live.sort((a, b) => a.started_at - b.started_at);
 }
 
+/** Servers of a home that run on this machine, have this version and listen, oldest first. */
+export async function listeningHere(home: string, version: string): Promise<Instance[]> {
+  const self = await thisProcess();
+  const live = await listInstances(home);
+  return live.filter((each) => each.machine === self.machine && each.host_version === version && each.bound === true);
+}
+
 export interface InstanceOptions {
   home: string;
   serverId: string;
@@ -107,6 +116,7 @@ export async function registerInstance(options: InstanceOptions): Promise<Instan
   const self = await thisProcess();
   const watch = createHeartbeatWatch(clock);
   let { port } = options;
+  let isBound = false;
   let fd: number | undefined;
   let writing = Promise.resolve();
   let closed = false;
@@ -123,6 +133,7 @@ export async function registerInstance(options: InstanceOptions): Promise<Instan
       host_version: version,
       machine,
       start,
+      bound: isBound,
     };
     return JSON.stringify(instance);
   };
@@ -192,6 +203,7 @@ export async function registerInstance(options: InstanceOptions): Promise<Instan
     },
     bound(boundPort) {
       port = boundPort;
+      isBound = true;
       return writeAnew();
     },
     async close() {

@@ -1,16 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { accessUrls } from '#server/cli/access-urls.ts';
-import { parseCommandLine } from '#server/cli/options.ts';
+import { commandOf, requestsHelp } from '#server/cli/commands/commands.ts';
+import { parseStart } from '#server/cli/options.ts';
 
-async function start(...argv: string[]) {
-  const line = await parseCommandLine(argv);
-  if (line.command !== 'start') throw new Error(`expected a start, got ${line.command}`);
-  return line.options;
-}
+const start = (...argv: string[]) => parseStart(argv);
 
 describe('command line', () => {
-  it('has a default for every option', async () => {
-    expect(await start()).toEqual({
+  it('has a default for every option', () => {
+    expect(start()).toEqual({
       port: 58627,
       host: '127.0.0.1',
       allowedHosts: [],
@@ -40,9 +37,9 @@ describe('command line', () => {
       ['--debug-endpoints', '--allow-remote-shutdown', '--allow-remote-terminals'],
       { debugEndpoints: true, allowRemoteShutdown: true, allowRemoteTerminals: true },
     ],
-  ])('%j', async (argv, expected) => {
-    if (expected) expect(await start(...argv)).toMatchObject(expected);
-    else await expect(start(...argv)).rejects.toThrow(/web-title.*needs a value/);
+  ])('%j', (argv, expected) => {
+    if (expected) expect(start(...argv)).toMatchObject(expected);
+    else expect(() => start(...argv)).toThrow(/web-title.*needs a value/);
   });
 
   it.each([
@@ -56,24 +53,44 @@ describe('command line', () => {
     [['-x'], /unknown option '-x'/],
     [['--keep-connections'], /unknown option '--keep-connections'/],
     [['serve'], /unknown command 'serve'/],
-  ])('rejects %j', async (argv, message) => {
-    await expect(parseCommandLine(argv)).rejects.toThrow(message);
+  ])('rejects %j', (argv, message) => {
+    expect(() => start(...argv)).toThrow(message);
   });
 
-  it('parses the other commands', async () => {
-    expect(await parseCommandLine(['rotate-token'])).toEqual({
-      command: 'rotate-token',
-      keepConnections: false,
-    });
-    expect(await parseCommandLine(['rotate-token', '--keep-connections'])).toMatchObject({ keepConnections: true });
-    expect(await parseCommandLine(['--version'])).toMatchObject({ text: expect.stringMatching(/^\d+\.\d+\.\d+/) });
-    const help = await parseCommandLine(['--help']);
-    for (const name of ['--port', '--host', '--allowed-host', '--log-level', '--no-open', '--demo', 'rotate-token']) {
-      expect(help).toMatchObject({ text: expect.stringContaining(name) });
+  it('names its options and the other commands in its help text', async () => {
+    const text = await (await commandOf(['--help'])).command.help();
+    for (const name of [
+      '--port',
+      '--host[=',
+      '--allowed-host',
+      '--no-open',
+      '--demo',
+      'rotate-token',
+      'run [prompt]',
+    ]) {
+      expect(text).toContain(name);
     }
-    const text = help.command === 'print' ? help.text : '';
-    expect(text).toContain('USAGE service-code [OPTIONS]\n      service-code rotate-token [--keep-connections]\n');
     expect(text).not.toContain('\u001b');
+  });
+});
+
+describe('commands', () => {
+  it('are named by the first argument; without a name a server is started', async () => {
+    const [start, run] = await Promise.all([commandOf(['--port', '1']), commandOf(['run', 'Hi', '--json'])]);
+    expect(start.argv).toEqual(['--port', '1']);
+    expect(run.argv).toEqual(['Hi', '--json']);
+    expect(run.command).not.toBe(start.command);
+    expect((await commandOf(['constructor'])).command).toBe(start.command);
+  });
+
+  it.each(['run', 'rotate-token'])('%s has a help text', async (name) => {
+    expect(await (await commandOf([name])).command.help()).toContain(`service-code ${name}`);
+  });
+
+  it('are asked for a help text by an argument before --', () => {
+    expect(requestsHelp(['-h'])).toBe(true);
+    expect(requestsHelp(['Hi', '--help'])).toBe(true);
+    expect(requestsHelp(['--', '--help'])).toBe(false);
   });
 });
 
