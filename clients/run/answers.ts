@@ -55,5 +55,10 @@ export function readLines(input: Readable, onLine: (line: string) => void, onEnd
     if (line.trim() !== '') onLine(line);
   });
   lines.on('close', onEnd);
-  return { close: () => void lines.removeListener('close', onEnd).close() };
+  return {
+    close() {
+      lines.off('close', onEnd);
+      lines.close();
+    },
+  };
 }

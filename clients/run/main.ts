@@ -87,7 +87,7 @@ export async function runPrompt(options: RunOptions): Promise<number> {
       duration_ms: Math.round(performance.now() - begun),
       ...(result.message !== undefined && { message: result.message }),
     });
-    await output.flushed();
+    if (!(await output.flushed())) return EXIT_CODES.interrupted;
     return reason === 'denied' && options.allowDenied ? EXIT_CODES.completed : EXIT_CODES[reason];
   } finally {
     clearTimeout(timer);
@@ -188,7 +188,7 @@ async function settle({ rest }: Client, sessionId: string, promptId: string, tur
   clearTimeout(timer);
 }
 
-/** What the session has after the turn; empty where the server has gone. */
+/** The state of the session after the turn; empty where the server has gone. */
 async function resultOf(client: Client, session: Session, turn: Turn, output: Output) {
   const found = { session, text: '', usage: turn.usage(), backgroundTasks: [] as string[] };
   try {
@@ -220,6 +220,6 @@ function readAnswers(stdin: Readable, requests: RequestHandler, output: Output) 
     if (typeof answer === 'string') return report(answer);
     requests.answer(answer).catch((error: unknown) => report(error instanceof Error ? error.message : String(error)));
   };
-  // Nobody can answer any more.
+  // No program can answer any more.
   return readLines(stdin, onLine, () => requests.denyAll());
 }

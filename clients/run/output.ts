@@ -1,4 +1,4 @@
-/** What a run prints: the answer or JSON lines on stdout, progress on stderr. */
+/** The output of a run: the answer or JSON lines on stdout, progress on stderr. */
 import type { Writable } from 'node:stream';
 import { visibleText } from '@service-code/client/text';
 
@@ -12,8 +12,8 @@ export interface Output {
   answer(text: string): void;
   /** A line for people. Texts of models cannot control the terminal. */
   note(text: string): void;
-  /** Resolves after the reader has received everything, or has gone. */
-  flushed(): Promise<void>;
+  /** Resolves to whether the reader has received everything. */
+  flushed(): Promise<boolean>;
 }
 
 export interface OutputOptions {
@@ -43,9 +43,8 @@ export function createOutput({ stdout, stderr, json, onClosed }: OutputOptions):
     },
     flushed: () =>
       new Promise((resolve) => {
-        if (isClosed) return resolve();
-        stdout.once('close', resolve).once('error', () => resolve());
-        stdout.write('', () => resolve());
+        if (isClosed) return resolve(false);
+        stdout.write('', (error) => resolve(!error));
       }),
   };
 }

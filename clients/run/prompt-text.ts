@@ -4,7 +4,7 @@ import { RunError } from './exit-codes.ts';
 
 /** A request must not exceed 32 MiB. */
 const MOST_BYTES = 24 * 1024 * 1024;
-/** An inherited pipe that nobody writes to must not keep a run whose prompt is its argument. */
+/** An inherited pipe without a writer must not block a run whose prompt is its argument. */
 const FIRST_BYTE_MS = 3000;
 
 export interface PromptSource {

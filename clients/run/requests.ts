@@ -30,7 +30,7 @@ function subjectOf(action: string, display: Display): string {
 
 export interface RequestHandler {
   readonly denied: readonly DeniedCall[];
-  /** Of the run's own turn. */
+  /** Receives the events of the run's own turn. */
   onEvent(frame: EventFrame): void;
   /** An answer of the program that runs this one; throws ApiError when the server refuses it. */
   answer(line: AnswerLine): Promise<void>;

@@ -6,7 +6,7 @@ import { errorMessage } from '#server/errors/service-error.ts';
 import { StartError } from '#server/errors/start-error.ts';
 
 export interface CommandDefinition<T> {
-  /** As it is typed, such as `run`. */
+  /** The word that is typed, such as `run`. */
   name: string;
   description: string;
   /** The options and positional arguments, for `--help` and for the parser. */
