@@ -115,13 +115,13 @@ export function createAgentServices(deps: AgentServicesDeps): AgentServices {
       return { user, named: [...named, ...ofSkills.filter((folder) => !isInside(cwd, folder))] };
     },
   });
-  const reach = ({ cwd, dir, ancestorDirs }: SessionLocation) => ({
+  const reach = ({ cwd, dir, ancestorDirs, clientDirs }: SessionLocation) => ({
     runtime,
     cwd,
     sessionDir: dir,
     ...(ancestorDirs ? { ancestorDirs } : {}),
     home: serverHome,
-    additionalDirs: () => deps.additionalDirs(cwd),
+    additionalDirs: async () => [...(await deps.additionalDirs(cwd)), ...(clientDirs?.() ?? [])],
     readableDirs: async () => [...(await skills.look(cwd)).readable, ...deps.contributed().roots],
   });
 

@@ -15,6 +15,8 @@ import type { McpConfig } from './config/mcp-config.ts';
 import { connectServer, type McpConnection } from './connect.ts';
 import { createSchemas } from './schemas.ts';
 import { createMcpServer } from './server.ts';
+import { createClientServers, type ClientServers } from './config/client-servers.ts';
+import type { WorkspaceServers } from './config/workspace-servers.ts';
 import { createWorkspaceMcp, type WorkspaceMcp } from './workspace-mcp.ts';
 
 const STARTUP_TIMEOUT_MS = 30_000;
@@ -26,9 +28,20 @@ export interface WorkspaceMcpReference {
   release(): Promise<void>;
 }
 
+/** The servers that a client has sent with one session. */
+export interface SessionServers {
+  readonly workspace: WorkspaceMcp;
+  /** Connects the new servers and closes those that are not in the list; connections follow asynchronously. */
+  replace: ClientServers['replace'];
+  /** Closes the connections and awaits the exit of their programs. */
+  close(): Promise<void>;
+}
+
 export interface Mcp {
   /** Returns the servers of the workspace with this directory, without starting them. */
   hold(root: string): WorkspaceMcpReference;
+  /** Creates an empty set of servers for a session in this directory. */
+  forSession(root: string): SessionServers;
   close(): Promise<void>;
 }
 
@@ -53,6 +66,7 @@ export function createMcp(deps: McpDeps): Mcp {
   const { auth, env, settings, log } = deps;
   const schemas = createSchemas();
   const held = new Map<string, { workspace: WorkspaceMcp; holders: number }>();
+  const ofSessions = new Set<WorkspaceMcp>();
 
   /** Undefined for a server without sign-in. Throws for a placeholder without a value. */
   function targetOf(server: ServerDefinition) {
@@ -81,7 +95,7 @@ export function createMcp(deps: McpDeps): Mcp {
   }
 
   auth.onChanged(({ id, kind }) => {
-    for (const { workspace } of held.values()) {
+    for (const workspace of [...Array.from(held.values(), (entry) => entry.workspace), ...ofSessions]) {
       workspace.reconnect(({ definition, state }) => {
         const { status } = state();
         const concerned = kind === 'saved' ? status === 'needs-auth' || status === 'failed' : status === 'connected';
@@ -100,9 +114,9 @@ export function createMcp(deps: McpDeps): Mcp {
     }
   }
 
-  function open(root: string): WorkspaceMcp {
+  function open(root: string, configured: WorkspaceServers): WorkspaceMcp {
     return createWorkspaceMcp({
-      configured: deps.configured.workspace(root),
+      configured,
       createServer: (definition, changed) =>
         createMcpServer(definition, {
           schemas,
@@ -142,7 +156,7 @@ export function createMcp(deps: McpDeps): Mcp {
 
   return {
     hold(root) {
-      const entry = held.get(root) ?? { workspace: open(root), holders: 0 };
+      const entry = held.get(root) ?? { workspace: open(root, deps.configured.workspace(root)), holders: 0 };
       held.set(root, entry);
       entry.holders += 1;
       let holding = true;
@@ -158,9 +172,25 @@ export function createMcp(deps: McpDeps): Mcp {
         },
       };
     },
+    forSession(root) {
+      const servers = createClientServers();
+      const workspace = open(root, servers);
+      ofSessions.add(workspace);
+      return {
+        workspace,
+        replace: servers.replace,
+        async close() {
+          ofSessions.delete(workspace);
+          await workspace.close();
+        },
+      };
+    },
     async close() {
-      await Promise.all([...held.values()].map(({ workspace }) => workspace.close()));
+      await Promise.all(
+        [...Array.from(held.values(), ({ workspace }) => workspace), ...ofSessions].map((each) => each.close()),
+      );
       held.clear();
+      ofSessions.clear();
       await schemas.close();
     },
   };

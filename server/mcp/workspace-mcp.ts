@@ -71,8 +71,8 @@ export function createWorkspaceMcp({ configured, createServer, log }: WorkspaceM
     const named = new Set(entries.map(({ name }) => name));
     const gone = [...servers.values()].filter(({ name }) => !named.has(name));
     for (const server of gone) if (server.state().status !== 'removed') server.remove();
-    for (const { name, config, plugin } of entries) {
-      const definition = { name, config, ...(plugin && { plugin }) };
+    for (const { name, config, plugin, literal } of entries) {
+      const definition = { name, config, ...(plugin && { plugin }), ...(literal && { literal }) };
       const known = servers.get(name);
       if (known) known.configure(definition);
       else void add(definition).connect();

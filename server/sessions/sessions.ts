@@ -43,6 +43,7 @@ import { createArchiveActions, type ArchiveActions } from './requests/archive-ac
 import { createBatchActions, type BatchActions } from './requests/batch-actions.ts';
 import { createConversationActions, type ConversationActions } from './requests/conversation-actions.ts';
 import { createTitles } from './requests/generate-title.ts';
+import { checkClientLists, hasClientLists, replaceClientLists } from './requests/client-lists.ts';
 import { newSessionHeader, type CreateSession } from './requests/new-session.ts';
 import { createSessionExport, type ExportSession } from './requests/session-export.ts';
 import { listPortions, listSessions, type SessionListQuery } from './requests/session-list.ts';
@@ -267,8 +268,11 @@ export function createSessions(deps: SessionsDeps): Sessions {
 
   async function create(request: CreateSession): Promise<Session> {
     await models.assertSubagentPool();
+    await checkClientLists(request);
     const row = await newSessionHeader(request, { workspaces, clock });
-    return (await live.create(row)).view(row);
+    const session = await live.create(row);
+    if (hasClientLists(request)) replaceClientLists(session, request);
+    return session.view(row);
   }
 
   const busyIds = () =>

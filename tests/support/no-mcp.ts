@@ -16,6 +16,7 @@ const workspace: WorkspaceMcp = {
   close: () => Promise.resolve(),
 };
 
-export const noMcp: Pick<Mcp, 'hold'> = {
+export const noMcp: Pick<Mcp, 'hold' | 'forSession'> = {
   hold: () => ({ workspace, release: () => Promise.resolve() }),
+  forSession: () => ({ workspace, replace: () => Promise.resolve(), close: () => Promise.resolve() }),
 };

@@ -59,7 +59,8 @@ export interface AgentLife {
 /** Creates the configuration over a loaded journal; appends nothing. */
 export function createAgentConfig(agent: AgentContext, frames: StatusFrames, life: AgentLife = {}): AgentConfig {
   const { id, log, session, state } = agent;
-  const { services } = session;
+  const { services, id: sessionId, workspaceId, cwd, dir } = session;
+  const location = { id: sessionId, workspaceId, cwd, dir };
   const reportedPatterns = new Set<string>();
   let created = life.created ?? false;
   let warnings: SessionWarning[] = [];
@@ -87,7 +88,8 @@ export function createAgentConfig(agent: AgentContext, frames: StatusFrames, lif
   async function lookAround() {
     const [instructions, additionalDirs] = await Promise.all([
       services.readInstructions(session),
-      services.reach(session).additionalDirs(),
+      // The prompt is recorded, so it does not name directories that a client has sent.
+      services.reach(location).additionalDirs(),
     ]);
     const shown = { instructions: instructions.text, additionalDirs: additionalDirs.join('\0'), tools: toolNames() };
     return { instructions, additionalDirs, shown };

@@ -30,6 +30,8 @@ export interface SessionLocation {
   dir: string;
   /** Data folders of the sessions that it was copied from. */
   readonly ancestorDirs?: readonly string[];
+  /** Directories that a client has added to this session, absolute. */
+  readonly clientDirs?: () => readonly string[];
 }
 
 /** A loaded session as its agents and features see it. */
@@ -50,6 +52,8 @@ export interface SessionContext extends SessionLocation {
   readonly clock: Clock;
   /** Calls `AgentContext.wake` of an agent of this session; no effect if there is no such agent. */
   wake(agentId: string, next: () => TurnRequest | undefined): void;
+  /** Replaces the directories that a client has added. They are held in memory until the session is unloaded. */
+  setClientDirs(dirs: readonly string[]): void;
   /** Whether the session is archived: scheduled work waits until it is restored. */
   archived(): boolean;
   /** Called after a turn has ended or a prompt was accepted, so that the session's index row and files are updated. */

@@ -16,6 +16,7 @@ import type { InterruptReason } from '#schema/events/turns.ts';
 import type { StatusFields } from '#schema/events/volatile.ts';
 import type { Snapshot } from '#schema/rest/message.ts';
 import type { TurnOutcome } from '#schema/scalars.ts';
+import type { McpServerInput } from '#schema/config/mcp-server.ts';
 import type { AgentConfigRequest, SessionStatus, SessionWarning } from '#schema/rest/session.ts';
 import type { PreparedCall, Tool, ToolResult } from '#server/tools/tool.ts';
 import type { TranscriptFeature } from '#server/transcript/transcript-rows.ts';
@@ -81,6 +82,8 @@ export interface LiveFeature {
    * before it changes anything.
    */
   configure?(agent: AgentContext, request: AgentConfigRequest): Promise<void>;
+  /** Called when a client replaces its list of MCP servers, which is held in memory until the session is unloaded. */
+  onClientServers?(servers: readonly McpServerInput[]): void;
   /** Whether `configure` may open a turn: an agent without a profile is bound to the default model before it. */
   opensTurn?(request: AgentConfigRequest): boolean;
   /**

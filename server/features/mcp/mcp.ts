@@ -8,16 +8,20 @@ import { event } from '#server/journal/records.ts';
 import { abortable } from '#server/async/abortable.ts';
 import type { McpConfigProblem } from '#server/mcp/config/workspace-servers.ts';
 import { ignoredConfigWarning } from '#server/project-files/ignored-config.ts';
-import type { Mcp } from '#server/mcp/mcp.ts';
+import type { Mcp, SessionServers } from '#server/mcp/mcp.ts';
 import type { McpServer } from '#server/mcp/server.ts';
-import type { WorkspaceChange, WorkspaceMcp } from '#server/mcp/workspace-mcp.ts';
+import type { WorkspaceChange } from '#server/mcp/workspace-mcp.ts';
 import { MAIN_AGENT } from '#schema/agents.ts';
+import type { McpServerInput } from '#schema/config/mcp-server.ts';
 import type { SessionWarning } from '#schema/rest/session.ts';
 import { offeredTools, type Offer } from './offer.ts';
 import { discoveryRecords } from './records.ts';
 
 export interface SessionMcp extends LiveFeature {
-  readonly workspace: WorkspaceMcp;
+  /** The servers as clients see them: a server that a client has sent shadows a configured one of its name. */
+  servers(): Promise<readonly McpServer[]>;
+  /** See `WorkspaceMcp.restart`. */
+  restart(name: string): Promise<void>;
 }
 
 const warningOf = ({ message }: McpConfigProblem): SessionWarning => ({
@@ -28,7 +32,7 @@ const warningOf = ({ message }: McpConfigProblem): SessionWarning => ({
 
 declare module '#server/agent/contract/feature.ts' {
   interface FeatureServices {
-    readonly mcp: Pick<Mcp, 'hold'>;
+    readonly mcp: Pick<Mcp, 'hold' | 'forSession'>;
   }
 }
 
@@ -37,16 +41,25 @@ function open(session: SessionContext, services: FeatureServices): SessionMcp {
   const { workspace, release } = services.mcp.hold(session.cwd);
   /** Names of the servers at the session's first turn; servers added later are not used. */
   let own: ReadonlySet<string> | undefined;
+  /** The servers that a client has sent. */
+  let sent: SessionServers | undefined;
+  /** A list of the client that holds from the next turn. */
+  let waiting: readonly McpServerInput[] | undefined;
+  let shadowed: ReadonlySet<string> = new Set();
   let offer: Offer | undefined;
   /** Messages of the published warnings. */
   let published: ReadonlySet<string> = new Set();
   const recording = new Set<string>();
 
-  const isOwn = (server: McpServer) => own?.has(server.name) ?? server.state().status !== 'removed';
+  const isPresent = (server: McpServer) => server.state().status !== 'removed';
+  const isOwn = (server: McpServer) => !shadowed.has(server.name) && (own?.has(server.name) ?? isPresent(server));
 
   /** Returns the tools; computed again only after a server's tools have changed. */
   function offered(): Offer {
-    offer ??= offeredTools(workspace.registered.filter(isOwn));
+    offer ??= offeredTools([
+      ...workspace.registered.filter(isOwn),
+      ...(sent?.workspace.registered.filter(isPresent) ?? []),
+    ]);
     return offer;
   }
 
@@ -55,9 +68,9 @@ function open(session: SessionContext, services: FeatureServices): SessionMcp {
    */
   const tells = () => log.claimed && !log.readOnly && session.agents.main.context.config.created;
 
-  function onChange({ server, ...change }: WorkspaceChange): void {
+  function onChange({ server, ...change }: WorkspaceChange, isSent = false): void {
     if (change.kind === 'tools') offer = undefined;
-    if (!isOwn(server) || !tells()) return;
+    if (!(isSent || isOwn(server)) || !tells()) return;
     if (change.kind === 'status') {
       log.attempt([event(MAIN_AGENT, 'mcp.server.status', { server: change.state })]);
       return;
@@ -77,6 +90,29 @@ function open(session: SessionContext, services: FeatureServices): SessionMcp {
     } finally {
       recording.delete(discovery.hash);
     }
+  }
+
+  /** The names of the client's servers shadow configured ones from here on. */
+  async function replaceSent(servers: readonly McpServerInput[], signal: AbortSignal): Promise<void> {
+    if (!sent) {
+      if (servers.length === 0) return;
+      sent = services.mcp.forSession(session.cwd);
+      sent.workspace.onChange((change) => onChange(change, true));
+    }
+    shadowed = new Set(servers.map(({ name }) => name));
+    await sent.replace(servers);
+    offer = undefined;
+    await abortable(sent.workspace.start(), signal);
+    offer = undefined;
+    for (const server of sent.workspace.registered) if (isPresent(server)) await record(server);
+  }
+
+  async function beforeTurn(signal: AbortSignal): Promise<void> {
+    const servers = waiting;
+    waiting = undefined;
+    if (servers) await replaceSent(servers, signal);
+    if (own) publishWarnings();
+    else await begin(signal);
   }
 
   async function begin(signal: AbortSignal): Promise<void> {
@@ -101,20 +137,25 @@ function open(session: SessionContext, services: FeatureServices): SessionMcp {
     log.append(fresh.map(({ message, code }) => event(MAIN_AGENT, 'warning', { message, code })));
   }
 
-  const stop = workspace.onChange(onChange);
+  const stop = workspace.onChange((change) => onChange(change));
 
   return {
-    workspace,
+    async servers() {
+      const [configured, ofClient] = await Promise.all([workspace.list(), sent?.workspace.list() ?? []]);
+      return [...configured.filter(({ name }) => !shadowed.has(name)), ...ofClient.filter(isPresent)];
+    },
+    restart: (name) => (shadowed.has(name) && sent ? sent.workspace : workspace).restart(name),
     tools: () => offered().tools,
+    onClientServers: (servers) => void (waiting = servers),
     onTurnStart(_agent, signal) {
-      if (!own) return begin(signal);
+      if (!own || waiting) return beforeTurn(signal);
       publishWarnings();
       return undefined;
     },
     warnings,
     async onUnload() {
       stop();
-      await release();
+      await Promise.all([release(), sent?.close()]);
     },
   };
 }

@@ -25,7 +25,7 @@ const rowOf = ({ name, transport, status, toolCount, error }: McpServerState): M
 
 /** Lists the servers and starts those that are not started; does not wait for connections. */
 export async function listMcpServers(session: SessionContext): Promise<McpServerRow[]> {
-  const servers = await session.feature(mcp).workspace.list();
+  const servers = await session.feature(mcp).servers();
   return servers.map((server) => rowOf(server.state()));
 }
 
@@ -34,7 +34,7 @@ export async function listMcpServers(session: SessionContext): Promise<McpServer
  * and `validation.failed` for a disabled server.
  */
 export const restartMcpServer = (session: SessionContext, name: string): Promise<void> =>
-  session.feature(mcp).workspace.restart(name);
+  session.feature(mcp).restart(name);
 
 export const mcpServerNotFound = (name: string) =>
   new ServiceError('mcp.server_not_found', `MCP server ${name} does not exist`);

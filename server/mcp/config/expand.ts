@@ -52,7 +52,9 @@ export const environmentOf = ({ plugin }: ServerDefinition, env: NodeJS.ProcessE
 /** Returns name and address of a remote server; undefined for other servers. Throws as `expandConfig`. */
 export function remoteAddress(definition: ServerDefinition, env: NodeJS.ProcessEnv) {
   if (definition.config.transport === 'stdio') return undefined;
-  const config = expandConfig(definition.config, environmentOf(definition, env));
+  const config = definition.literal
+    ? definition.config
+    : expandConfig(definition.config, environmentOf(definition, env));
   if (config.transport === 'stdio') return undefined;
   return { name: definition.name, url: config.url, transport: config.transport, headers: config.headers ?? {} };
 }

@@ -22,7 +22,13 @@ export interface Launch {
  * were inside when the manifest was read, but a link may have been replaced since.
  */
 export async function prepareLaunch(definition: ServerDefinition, own: NodeJS.ProcessEnv): Promise<Launch> {
-  const { config: given, plugin } = definition;
+  const { config: given, plugin, literal } = definition;
+  if (literal) {
+    // Editors may send servers that they would start elsewhere.
+    if (given.transport === 'stdio' && given.runtime_id === undefined)
+      throw new Error('the server names no runtime_id');
+    return { config: given, env: own };
+  }
   const env = environmentOf(definition, own);
   // The directory above a program of a plugin may contain the text `${x}`.
   const config = plugin ? expandConfig(given, env, isAbsolute) : expandConfig(given, env);

@@ -15,6 +15,8 @@ export interface McpServerEntry {
   mutable: boolean;
   /** Only for a server of a plugin. */
   plugin?: EntryPlugin;
+  /** A client has sent it with a session: placeholders are not expanded. */
+  literal?: boolean;
 }
 
 export interface EntryPlugin {
@@ -30,7 +32,7 @@ export interface EntryPlugin {
 }
 
 /** The members of an entry that determine which server runs. */
-export type ServerDefinition = Pick<McpServerEntry, 'name' | 'config' | 'plugin'>;
+export type ServerDefinition = Pick<McpServerEntry, 'name' | 'config' | 'plugin' | 'literal'>;
 
 export interface Layer {
   path: string;

@@ -1,6 +1,7 @@
 /** The Session object and the requests that create or change a session. */
 import * as z from 'zod';
 import { clientArray } from '../client-array.ts';
+import { mcpServerInputSchema } from '../config/mcp-server.ts';
 import { count, isoTime, nonEmpty, pendingInteraction, permissionModeSchema, turnOutcome } from '../scalars.ts';
 
 export const usageSchema = z
@@ -66,6 +67,21 @@ export const agentConfigSchema = z.object({
   goal_control: z.enum(['pause', 'resume', 'cancel']).optional(),
 });
 export type AgentConfigRequest = z.infer<typeof agentConfigSchema>;
+
+/** Most entries of a list that a client brings with a session. */
+const CLIENT_LIST_MAX = 64;
+
+/** Lists that a client brings with a session. They are held in memory only; an absent one is unchanged. */
+export const clientListsShape = {
+  mcp_servers: clientArray(mcpServerInputSchema, { max: CLIENT_LIST_MAX })
+    .optional()
+    .describe('MCP servers of this session alone, until it is unloaded; they shadow configured ones of the same name'),
+  additional_dirs: clientArray(z.string(), { max: CLIENT_LIST_MAX })
+    .optional()
+    .describe('Absolute directories that extend the workspace for this session, until it is unloaded'),
+};
+const clientListsSchema = z.object(clientListsShape);
+export type ClientLists = z.infer<typeof clientListsSchema>;
 
 /** Optional overrides for a copy of a session. */
 export const copyRequestSchema = z.object({ title: nonEmpty.optional(), metadata: z.looseObject({}).optional() });

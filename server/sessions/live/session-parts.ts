@@ -55,6 +55,7 @@ export function openSessionParts(deps: SessionPartsDeps): SessionParts {
     known: (taskId) => log.state.tasks.tasks.has(taskId),
     report: deps.report,
   });
+  let clientDirs: readonly string[] = [];
   const features = openFeatures(deps.features, deps.featureServices);
   const context: SessionContext = {
     ...place,
@@ -70,6 +71,8 @@ export function openSessionParts(deps: SessionPartsDeps): SessionParts {
         .all()
         .find((agent) => agent.id === agentId)
         ?.context.wake(next),
+    clientDirs: () => clientDirs,
+    setClientDirs: (dirs) => void (clientDirs = dirs),
     archived: () => deps.row().archived,
     changed: deps.changed,
     modeChanged: deps.modeChanged,

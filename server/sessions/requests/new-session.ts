@@ -4,9 +4,10 @@ import { invalidField, ServiceError } from '#server/errors/service-error.ts';
 import { directoryFault } from '#server/files/file-kind.ts';
 import type { Clock } from '#server/clock.ts';
 import type { Workspaces } from '#server/workspaces/workspaces.ts';
+import type { ClientLists } from '#schema/rest/session.ts';
 import { customMetadata, newSessionId, type SessionHeader } from '../index/session-header.ts';
 
-export interface CreateSession {
+export interface CreateSession extends ClientLists {
   workspace_id?: string | undefined;
   metadata?: (Record<string, unknown> & { cwd?: string | undefined }) | undefined;
   title?: string | undefined;

@@ -4,12 +4,13 @@ import type { AgentChange } from '#server/agent/contract/config.ts';
 import type { Clock } from '#server/clock.ts';
 import type { ModelChecks } from '#server/models/model-checks.ts';
 import type { Caller } from '#schema/rest/caller.ts';
-import type { AgentConfigRequest, Session } from '#schema/rest/session.ts';
+import type { AgentConfigRequest, ClientLists, Session } from '#schema/rest/session.ts';
 import type { LiveSessions } from '../live/live-sessions.ts';
 import { customMetadata } from '../index/session-header.ts';
 import type { LiveSession } from '../live/session.ts';
+import { checkClientLists, hasClientLists, replaceClientLists } from './client-lists.ts';
 
-export interface ProfileUpdate {
+export interface ProfileUpdate extends ClientLists {
   title?: string | undefined;
   metadata?: Record<string, unknown> | undefined;
   agent_config?: AgentConfigRequest | undefined;
@@ -25,7 +26,7 @@ export interface ProfileDeps {
 
 /**
  * Applies the update member by member; members stored before a failure remain. Throws `validation.failed`,
- * `session.busy` and `persistence.failure`.
+ * `fs.path_not_found`, `fs.permission_denied`, `session.busy` and `persistence.failure`.
  */
 export async function updateProfile(
   session: LiveSession,
@@ -33,6 +34,7 @@ export async function updateProfile(
   { live, models, clock, by }: ProfileDeps,
 ): Promise<Session> {
   const { title, metadata, agent_config } = body;
+  await checkClientLists(body);
   const changes = agent_config ? agentChanges(agent_config) : [];
   // No prompt binds the agent before a turn that a feature opens.
   if (agent_config && session.mainView().profile === undefined) {
@@ -65,6 +67,7 @@ export async function updateProfile(
     const { main } = session.agents;
     for (const feature of session.context.features) await feature.configure?.(main.context, agent_config);
   }
+  if (hasClientLists(body)) replaceClientLists(session, body);
   return session.view();
 }
 

@@ -1767,6 +1767,42 @@ export interface paths {
                             /** @enum {string} */
                             goal_control?: "pause" | "resume" | "cancel";
                         };
+                        /** @description MCP servers of this session alone, until it is unloaded; they shadow configured ones of the same name */
+                        mcp_servers?: ({
+                            name: string;
+                            /** @constant */
+                            transport: "stdio";
+                            command: string;
+                            args?: string[];
+                            cwd?: string;
+                            runtime_id?: string;
+                            env?: {
+                                [key: string]: string;
+                            };
+                            enabled?: boolean;
+                            startupTimeoutMs?: number;
+                            toolTimeoutMs?: number;
+                            enabledTools?: string[];
+                            disabledTools?: string[];
+                        } | {
+                            name: string;
+                            /** @enum {string} */
+                            transport: "http" | "sse";
+                            url: string;
+                            /** @constant */
+                            auth?: "oauth";
+                            bearerTokenEnvVar?: string;
+                            headers?: {
+                                [key: string]: string;
+                            };
+                            enabled?: boolean;
+                            startupTimeoutMs?: number;
+                            toolTimeoutMs?: number;
+                            enabledTools?: string[];
+                            disabledTools?: string[];
+                        })[];
+                        /** @description Absolute directories that extend the workspace for this session, until it is unloaded */
+                        additional_dirs?: string[];
                     };
                 };
             };
@@ -1784,7 +1820,7 @@ export interface paths {
                             msg: "success";
                             data: components["schemas"]["Session"];
                             request_id: string;
-                        } | components["schemas"]["Error40001"] | components["schemas"]["Error40409"] | components["schemas"]["Error40410"];
+                        } | components["schemas"]["Error40001"] | components["schemas"]["Error40409"] | components["schemas"]["Error40410"] | components["schemas"]["Error40411"];
                     };
                 };
             };
@@ -3545,6 +3581,42 @@ export interface paths {
                             /** @enum {string} */
                             created_by: "user" | "agent";
                         }[];
+                        /** @description MCP servers of this session alone, until it is unloaded; they shadow configured ones of the same name */
+                        mcp_servers?: ({
+                            name: string;
+                            /** @constant */
+                            transport: "stdio";
+                            command: string;
+                            args?: string[];
+                            cwd?: string;
+                            runtime_id?: string;
+                            env?: {
+                                [key: string]: string;
+                            };
+                            enabled?: boolean;
+                            startupTimeoutMs?: number;
+                            toolTimeoutMs?: number;
+                            enabledTools?: string[];
+                            disabledTools?: string[];
+                        } | {
+                            name: string;
+                            /** @enum {string} */
+                            transport: "http" | "sse";
+                            url: string;
+                            /** @constant */
+                            auth?: "oauth";
+                            bearerTokenEnvVar?: string;
+                            headers?: {
+                                [key: string]: string;
+                            };
+                            enabled?: boolean;
+                            startupTimeoutMs?: number;
+                            toolTimeoutMs?: number;
+                            enabledTools?: string[];
+                            disabledTools?: string[];
+                        })[];
+                        /** @description Absolute directories that extend the workspace for this session, until it is unloaded */
+                        additional_dirs?: string[];
                     };
                 };
             };
@@ -3562,7 +3634,7 @@ export interface paths {
                             msg: "success";
                             data: components["schemas"]["Session"];
                             request_id: string;
-                        } | components["schemas"]["Error40001"] | components["schemas"]["Error40401"] | components["schemas"]["Error40901"] | components["schemas"]["Error40913"] | components["schemas"]["Error40914"] | components["schemas"]["Error40915"] | components["schemas"]["Error40917"] | components["schemas"]["Error40918"];
+                        } | components["schemas"]["Error40001"] | components["schemas"]["Error40401"] | components["schemas"]["Error40409"] | components["schemas"]["Error40411"] | components["schemas"]["Error40901"] | components["schemas"]["Error40913"] | components["schemas"]["Error40914"] | components["schemas"]["Error40915"] | components["schemas"]["Error40917"] | components["schemas"]["Error40918"];
                     };
                 };
             };

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { agentConfigSchema, sessionSchema } from '#schema/rest/session.ts';
+import { agentConfigSchema, clientListsShape, sessionSchema } from '#schema/rest/session.ts';
 import { afterFields } from '#schema/after-fields.ts';
 import { nonEmpty, workspaceId } from '#schema/scalars.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
@@ -13,6 +13,7 @@ export default defineEndpoint({
       metadata: z.looseObject({ cwd: nonEmpty.optional() }).optional(),
       title: nonEmpty.optional(),
       agent_config: agentConfigSchema.optional(),
+      ...clientListsShape,
     })
     .refine(
       (body) => body.metadata === undefined || body.workspace_id !== undefined || body.metadata.cwd !== undefined,
@@ -23,6 +24,6 @@ export default defineEndpoint({
       },
     ),
   data: sessionSchema,
-  errors: ['fs.path_not_found', 'workspace.not_found'],
+  errors: ['fs.path_not_found', 'fs.permission_denied', 'workspace.not_found'],
   handler: ({ body, app }) => app.sessions.create(body),
 });

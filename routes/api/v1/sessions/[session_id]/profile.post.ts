@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { clientArray } from '#schema/client-array.ts';
 import { nonEmpty } from '#schema/scalars.ts';
-import { agentConfigSchema, permissionRuleSchema, sessionSchema } from '#schema/rest/session.ts';
+import { agentConfigSchema, clientListsShape, permissionRuleSchema, sessionSchema } from '#schema/rest/session.ts';
 import { defineEndpoint } from '#utils/endpoint.ts';
 import { pathParams } from '#utils/params.ts';
 
@@ -14,11 +14,14 @@ export default defineEndpoint({
     metadata: z.looseObject({ cwd: nonEmpty.optional() }).optional(),
     agent_config: agentConfigSchema.optional(),
     permission_rules: clientArray(permissionRuleSchema).optional(),
+    ...clientListsShape,
   }),
   data: sessionSchema,
   errors: [
     'session.not_found',
     'session.busy',
+    'fs.path_not_found',
+    'fs.permission_denied',
     'goal.already_exists',
     'goal.not_found',
     'goal.status_invalid',
