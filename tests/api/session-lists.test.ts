@@ -106,7 +106,7 @@ test('both are lost when the session is unloaded, and are in no byte of the home
   const files = await readdir(world.server.home, { recursive: true, withFileTypes: true });
   for (const file of files.filter((entry) => entry.isFile())) {
     const text = await readFile(join(file.parentPath, file.name), 'latin1');
-    expect(text, file.name).not.toContain('MARKED');
+    expect(text).not.toContain('MARKED');
   }
   expect(JSON.stringify(talk.events.frames)).not.toContain('MARKED');
   await world.ok('POST', `${talk.path}:archive`);

@@ -27,7 +27,7 @@ export function createClientServers(): ClientServers {
         literal: true,
       }));
       set = { ...set, entries };
-      await Promise.all([...listeners].map((listener) => listener(set)));
+      for (const listener of listeners) await listener(set);
     },
   };
 }
