@@ -105,7 +105,7 @@ describe('approvals', () => {
       const done = await run(['Clean up', '--json', ...more]);
       expect(done.code).toBe(code);
       expect(done.lines().at(-1)).toMatchObject({
-        reason: 'denied',
+        reason: 'completed',
         text: 'It was not allowed.',
         denied: [{ tool: 'Bash', subject: 'rm -rf build' }],
       });
@@ -196,7 +196,10 @@ describe('endings', () => {
     [['Hi', '--file', 'missing.txt'], 'cannot read missing.txt'],
     [['Hi', '--continue', '--cwd', '/'], 'no session to continue'],
     [['Hi', '--cwd', 'missing'], 'missing'],
-    [['Hi', '--url', 'ftp://x'], "invalid URL 'ftp://x'"],
+    [['Hi', '--url', 'ftp://x/#token=secret'], 'invalid URL of the server: expected'],
+    [['Hi', '--url', 'http://name:secret@127.0.0.1/'], 'and no user'],
+    [['Hi', '--token', 'secret'], "option '--token' needs '--url'"],
+    [['Hi', '--demo', '--url', 'http://127.0.0.1:9'], "excludes '--url'"],
   ])('%j exits with 2', async (args, text) => {
     const { code, out, err } = await run(args);
     expect({ code, out }).toEqual({ code: 2, out: '' });
