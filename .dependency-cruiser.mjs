@@ -211,6 +211,13 @@ export default {
       to: { path: '^(server|utils|routes|plugins|tests|web)/', pathNot: [REDUCER, SHARED_TEXT] },
     },
     {
+      name: 'programs-use-the-public-api',
+      comment: 'They are clients like any other; the files of the commands pass them the address and the token.',
+      severity: 'error',
+      from: { path: '^clients/(acp|run)/' },
+      to: { path: '^(clients|server|utils|routes|plugins|web)/', pathNot: [CLIENT, '^clients/$1/'] },
+    },
+    {
       name: 'client-runs-anywhere',
       severity: 'error',
       from: { path: '^clients/typescript/src/' },
