@@ -95,7 +95,7 @@ export default {
       name: 'no-circles-of-files',
       comment: 'The contract of an agent, its session, services and features is one contract in four files.',
       severity: 'error',
-      from: { path: '^(server|utils|routes|plugins|entry\\.ts)' },
+      from: { path: '^(server|utils|routes|plugins|(entry|built-server)\\.ts)' },
       to: { circular: true, via: { pathNot: '^server/agent/contract/' } },
     },
     {
@@ -172,7 +172,7 @@ export default {
         'Who has a raw request can parse its target. The files that are excepted listen for themselves, or use names only.',
       severity: 'error',
       from: {
-        path: '^(server|utils|routes|plugins|entry\\.ts$)',
+        path: '^(server|utils|routes|plugins|(entry|built-server)\\.ts$)',
         pathNot:
           '^(utils/http/|server/(cli|models/demo)/|server/(mcp/auth/callback|models/errors|plugins/requests|web/local-fetch)\\.ts$)',
       },
@@ -182,13 +182,13 @@ export default {
       name: 'server-knows-no-endpoint',
       severity: 'error',
       from: { path: '^server/' },
-      to: { path: '^(routes|utils|plugins|web|tests|build|bench)/|^entry\\.ts$' },
+      to: { path: '^(routes|utils|plugins|web|tests|build|bench)/|^(entry|built-server)\\.ts$' },
     },
     {
       name: 'utils-know-no-route',
       severity: 'error',
       from: { path: '^utils/' },
-      to: { path: '^(routes|plugins|web|tests|build|bench)/|^entry\\.ts$' },
+      to: { path: '^(routes|plugins|web|tests|build|bench)/|^(entry|built-server)\\.ts$' },
     },
     {
       name: 'schemas-stand-alone',
@@ -209,6 +209,13 @@ export default {
       severity: 'error',
       from: { path: '^clients/' },
       to: { path: '^(server|utils|routes|plugins|tests|web)/', pathNot: [REDUCER, SHARED_TEXT] },
+    },
+    {
+      name: 'programs-use-the-public-api',
+      comment: 'They are clients like any other; the files of the commands pass them the address and the token.',
+      severity: 'error',
+      from: { path: '^clients/(acp|run)/' },
+      to: { path: '^(clients|server|utils|routes|plugins|web)/', pathNot: [CLIENT, '^clients/$1/'] },
     },
     {
       name: 'client-runs-anywhere',

@@ -26,6 +26,7 @@ import { measurePageStart } from './measures/page-start.mjs';
 import { measurePageStream } from './measures/page-stream.mjs';
 import { measureRefresh } from './measures/refresh.mjs';
 import { measureRequests } from './measures/requests.mjs';
+import { measureRun } from './measures/run.mjs';
 import { measureSearch } from './measures/search.mjs';
 import { measureSessions } from './measures/sessions.mjs';
 import { measureSkills } from './measures/skills.mjs';
@@ -41,6 +42,7 @@ import { inParallel } from './rounds.mjs';
 
 const measures = {
   start: measureStart,
+  run: measureRun,
   requests: measureRequests,
   turns: measureTurns,
   sessions: measureSessions,

@@ -4,20 +4,21 @@ import { visibleText } from '@service-code/client/text';
 
 /** Longer progress is cut. */
 const LINE_CHARS = 200;
+const CONTROLS = /(?![\t\n])\p{Cc}/gu;
 
 export interface Output {
   /** A line of JSON; ignored without `--json`. */
   record(line: object): void;
-  /** The answer; ignored with `--json`, whose result contains it. */
+  /** The answer, verbatim but for a terminal, which it cannot control; ignored with `--json`, whose result contains it. */
   answer(text: string): void;
   /** A line for people. Texts of models cannot control the terminal. */
   note(text: string): void;
-  /** Resolves to whether the reader has received everything. */
-  flushed(): Promise<boolean>;
+  /** Resolves to whether the reader has received everything; to false when the signal aborts. */
+  flushed(signal: AbortSignal): Promise<boolean>;
 }
 
 export interface OutputOptions {
-  stdout: Writable;
+  stdout: Writable & { isTTY?: boolean };
   stderr: Writable;
   json: boolean;
   /** The reader of stdout has gone. */
@@ -36,14 +37,19 @@ export function createOutput({ stdout, stderr, json, onClosed }: OutputOptions):
   };
   return {
     record: (line) => json && print(`${JSON.stringify(line)}\n`),
-    answer: (text) => !json && text !== '' && print(`${text.replace(/\n$/, '')}\n`),
+    answer(text) {
+      if (json || text === '') return;
+      const line = `${text.replace(/\n$/, '')}\n`;
+      print(stdout.isTTY === true ? line.replaceAll(CONTROLS, '') : line);
+    },
     note(text) {
       const line = visibleText(text).replaceAll('\n', ' ');
       stderr.write(`${line.length > LINE_CHARS ? `${line.slice(0, LINE_CHARS)}…` : line}\n`);
     },
-    flushed: () =>
+    flushed: (signal) =>
       new Promise((resolve) => {
         if (isClosed) return resolve(false);
+        signal.addEventListener('abort', () => resolve(false));
         stdout.write('', (error) => resolve(!error));
       }),
   };

@@ -50,6 +50,7 @@ export function fenced(text: string): string {
 
 /** Throws RunError when there is no prompt. */
 export async function promptText({ argument, piped, warn }: PromptSource): Promise<string> {
+  if (argument?.trim() === '') throw new RunError('bad_use', 'the prompt is empty');
   if (argument !== undefined && argument !== '-') {
     if (!piped) return argument;
     if (!(await arrives(piped))) {

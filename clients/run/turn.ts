@@ -1,12 +1,20 @@
 /** Follows one prompt of a session by its events, to its end. */
-import { MAIN_AGENT, type Client, type EventFrame, type Rest } from '@service-code/client';
+import {
+  ApiError,
+  ConnectionError,
+  MAIN_AGENT,
+  type Client,
+  type EventFrame,
+  type Rest,
+  type Socket,
+} from '@service-code/client';
 import type { EndReason } from './exit-codes.ts';
 
-/** A server that is away for so long is not waited for. */
+/** The run ends when the server was away for so long. */
 const AWAY_MS = 15_000;
 
 export interface TurnEnd {
-  reason: Extract<EndReason, 'completed' | 'failed' | 'blocked' | 'interrupted' | 'unreachable'>;
+  reason: Extract<EndReason, 'completed' | 'failed' | 'blocked' | 'cancelled' | 'unreachable'>;
   /** The reason of a failure. */
   message?: string;
 }
@@ -21,55 +29,74 @@ export interface Usage {
 export interface Turn {
   /** Resolves when the prompt has settled. */
   readonly ended: Promise<TurnEnd>;
+  /** To be called when the server has replied to the prompt. */
+  accepted(): void;
+  /** Id of the prompt that settles: another one after this one was steered into its turn. */
+  promptId(): string;
   /** Number of the main agent's turn; undefined before it starts. */
   number(): number | undefined;
   usage(): Usage;
   close(): void;
 }
 
-/**
- * Subscribes to the session; resolves when its events are delivered. `onEvent` receives each of them; `isOwn`: the turn
- * of the prompt runs, and the event is not one of another turn of the main agent.
- */
-export async function followPrompt(
-  client: Client,
-  {
-    sessionId,
-    promptId,
-    onEvent,
-  }: { sessionId: string; promptId: string; onEvent(frame: EventFrame, isOwn: boolean): void },
-): Promise<Turn> {
-  /** The prompt that settles: another one after this one was steered into its turn. */
-  let settling = promptId;
-  let turn: number | undefined;
-  let isRunning = false;
+export interface FollowOptions {
+  sessionId: string;
+  promptId: string;
+  /** Whether the events are read from the first one on. */
+  isNew: boolean;
+  /** `isOwn`: the event belongs to the prompt's turn or to a subagent of it, and the turn runs. */
+  onEvent(frame: EventFrame, isOwn: boolean): void;
+}
+
+/** Subscribes to the session; resolves when its events are delivered, each once. */
+export async function followPrompt(client: Client, options: FollowOptions): Promise<Turn> {
+  const { sessionId, isNew, onEvent } = options;
+  let settling = options.promptId;
+  let running: { turnId: number; promptId: string | undefined } | undefined;
+  let number: number | undefined;
   let failure: string | undefined;
-  let cursor: { seq: number; epoch: string } | undefined;
+  let isAccepted = false;
+  let cursor: { seq: number; epoch?: string } | undefined = isNew ? { seq: 0 } : undefined;
+  const subagents = new Set<string>();
   const usage: Usage = { inputOther: 0, output: 0, inputCacheRead: 0, inputCacheCreation: 0 };
   let settle: (end: TurnEnd) => void = () => undefined;
   const ended = new Promise<TurnEnd>((resolve) => (settle = resolve));
 
+  /** Whether the frame was delivered before: a global event of the session is sent again by a replay. */
+  function isRepeated({ seq, epoch, volatile }: EventFrame): boolean {
+    if (epoch === undefined || volatile === true) return false;
+    if (cursor && seq <= cursor.seq && (cursor.epoch ?? epoch) === epoch) return true;
+    cursor = { seq, epoch };
+    return false;
+  }
+
   function onFrame(frame: EventFrame) {
-    if (frame.session_id !== sessionId) return;
-    if (frame.epoch !== undefined && frame.volatile !== true) cursor = { seq: frame.seq, epoch: frame.epoch };
+    if (frame.session_id !== sessionId || isRepeated(frame)) return;
     const { payload } = frame;
-    const isMain = 'agentId' in payload && payload.agentId === MAIN_AGENT;
-    if (payload.type === 'turn.started' && isMain) {
-      isRunning = payload.promptId === settling;
-      if (isRunning) turn = payload.turnId;
+    const agent = 'agentId' in payload ? payload.agentId : MAIN_AGENT;
+    const isMain = agent === MAIN_AGENT;
+    if (payload.type === 'turn.started' && isMain) running = { turnId: payload.turnId, promptId: payload.promptId };
+    if (payload.type === 'prompt.steered' && payload.promptIds.includes(settling)) {
+      settling = payload.activePromptId;
+      if (running) running.promptId = settling;
     }
-    if (payload.type === 'turn.step.completed' && isMain && payload.turnId === turn && payload.usage)
-      add(payload.usage);
-    if (payload.type === 'turn.ended' && isMain && payload.turnId === turn) {
-      isRunning = false;
-      failure = payload.error?.message;
+    const isOwnTurn = running?.promptId === settling;
+    if (isOwnTurn) number = running?.turnId;
+    const isOwn = isOwnTurn && (isMain || subagents.has(agent));
+    if (payload.type === 'subagent.spawned' && isOwn) subagents.add(payload.subagentId);
+    if (payload.type === 'turn.step.completed' && isOwn && isMain && payload.usage) add(payload.usage);
+    if (payload.type === 'hook.result' && payload.blocked === true) failure = payload.content;
+    onEvent(frame, isOwn);
+    if (payload.type === 'turn.ended' && isMain) {
+      if (isOwn) failure = payload.error?.message;
+      running = undefined;
     }
-    if (payload.type === 'prompt.steered' && payload.promptIds.includes(settling)) settling = payload.activePromptId;
-    onEvent(frame, isRunning);
     if (payload.type === 'prompt.completed' && payload.promptId === settling) {
       settle({ reason: payload.reason, ...(failure !== undefined && { message: failure }) });
     }
-    if (payload.type === 'prompt.aborted' && payload.promptId === settling) settle({ reason: 'interrupted' });
+    if (payload.type === 'prompt.aborted' && payload.promptId === settling) {
+      settle({ reason: 'cancelled', message: 'the turn was cancelled' });
+    }
   }
 
   function add(step: Usage) {
@@ -80,13 +107,20 @@ export async function followPrompt(
   }
 
   async function subscribe() {
-    const { resync_required: lost } = await client.socket.request('subscribe', {
+    const { cursors } = await client.socket.request('subscribe', {
       session_ids: [sessionId],
       ...(cursor && { cursors: { [sessionId]: cursor } }),
     });
-    if (lost.length > 0 && (await isSettled(client.rest, sessionId, settling))) settle({ reason: 'interrupted' });
+    cursor ??= cursors[sessionId];
   }
 
+  async function resubscribe() {
+    await subscribe();
+    // The end may be among the events that the server could not send again.
+    if (isAccepted && (await isSettled(client.rest, sessionId, settling))) settle(await endOf(client.rest, sessionId));
+  }
+
+  await opened(client.socket);
   const offEvents = client.socket.onEvent(onFrame);
   await subscribe();
   let away: ReturnType<typeof setTimeout> | undefined;
@@ -98,12 +132,16 @@ export async function followPrompt(
     if (kind !== 'open') return;
     clearTimeout(away);
     away = undefined;
-    // A connection that is lost meanwhile is opened once more.
-    subscribe().catch(() => undefined);
+    resubscribe().catch((error: unknown) => {
+      // A connection that is lost meanwhile is opened once more.
+      if (error instanceof ApiError) lose(error.message);
+    });
   });
   return {
     ended,
-    number: () => turn,
+    accepted: () => void (isAccepted = true),
+    promptId: () => settling,
+    number: () => number,
     usage: () => usage,
     close() {
       clearTimeout(away);
@@ -113,16 +151,40 @@ export async function followPrompt(
   };
 }
 
+/** Rejects with ConnectionError if the socket cannot be opened. */
+function opened(socket: Socket): Promise<void> {
+  if (socket.connection.kind === 'open') return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => end(() => reject(new ConnectionError('The server opens no WebSocket'))), AWAY_MS);
+    const off = socket.onConnection(({ kind }) => {
+      if (kind === 'open') end(resolve);
+      if (kind === 'refused' || kind === 'closed')
+        end(() => reject(new ConnectionError('The server refuses the token')));
+    });
+    function end(settle: () => void) {
+      clearTimeout(timer);
+      off();
+      settle();
+    }
+  });
+}
+
 /** Whether a prompt that was accepted is neither active nor queued any more. */
 async function isSettled(rest: Rest, session_id: string, promptId: string): Promise<boolean> {
   const { active, queued } = await rest.request('GET /api/v1/sessions/{session_id}/prompts', { path: { session_id } });
   return active?.prompt_id !== promptId && queued.every(({ prompt_id }) => prompt_id !== promptId);
 }
 
+/** The outcome of the session's last turn. */
+async function endOf(rest: Rest, sessionId: string): Promise<TurnEnd> {
+  const { last_turn_reason: reason = 'failed' } = await rest.session(sessionId);
+  return reason === 'completed' ? { reason } : { reason, message: `the turn ended meanwhile: ${reason}` };
+}
+
 /** The text of the turn's last step. */
-export async function answerOf(rest: Rest, sessionId: string, turn: number): Promise<string> {
+export async function answerOf(rest: Rest, sessionId: string, turn: number, signal: AbortSignal): Promise<string> {
   const query = { agent_id: MAIN_AGENT, before_turn: `t${turn + 1}`, page_size: 1 };
-  const { items } = await rest.transcript(sessionId, query);
+  const { items } = await rest.transcript(sessionId, query, { signal });
   const item = items.findLast((each) => each.kind === 'turn' && each.turnId === `t${turn}`);
   const step = item?.kind === 'turn' ? item.steps.at(-1) : undefined;
   return (step?.frames ?? []).map((frame) => (frame.kind === 'text' ? frame.text : '')).join('');

@@ -106,8 +106,8 @@ export interface App extends Logins {
   meta(): Meta;
   /** The home's token, for URLs shown to the user; undefined with `--dangerous-bypass-auth`. */
   token(): Promise<string | undefined>;
-  /** To be called once the port is bound. */
-  listening(port: number): Promise<void>;
+  /** To be called once the port is bound. Commands use the server unless it ends with one (`isShared`: false). */
+  listening(port: number, options?: { isShared: boolean }): Promise<void>;
   /**
    * Serves a connection that a part of this process has accepted; it carries a single request. While no HTTP server
    * runs, it is destroyed.
@@ -401,9 +401,9 @@ async function buildApp(options: AppOptions, opened: Disposers): Promise<App> {
     preload: [sessions.preload, async () => (await loadServices()).loadModelClient()],
     meta,
     token: async () => (options.bypassAuth ? undefined : token.current()),
-    async listening(boundPort) {
+    async listening(boundPort, { isShared } = { isShared: true }) {
       port = boundPort;
-      await instance.bound(boundPort);
+      await instance.bound(boundPort, isShared);
       // In the background, so that the first reply does not wait for the index.
       sessions.startBackground();
       search.startBackground();

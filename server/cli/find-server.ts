@@ -3,10 +3,11 @@ import * as z from 'zod';
 import { openToken } from '#server/auth/token.ts';
 import { StartError } from '#server/errors/start-error.ts';
 import { openHome } from '#server/home/home.ts';
-import { listeningHere } from '#server/home/instances.ts';
+import { sharedInstances, type Instance } from '#server/home/instances.ts';
 import { SERVER_VERSION } from '#server/version.ts';
 import type { Program } from './commands/command.ts';
 import { listen } from './listen.ts';
+import { parseStart } from './options.ts';
 import { stopServer } from './start.ts';
 
 export interface ServerChoice {
@@ -22,8 +23,8 @@ export interface FoundServer {
   /** With a slash at the end. */
   url: string;
   token: string | undefined;
-  /** Whether it ends with this process. */
-  isOwn: boolean;
+  /** Path of the only certificate to trust; undefined for those that Node trusts. */
+  certificate?: string | undefined;
   /** Stops a server of this process; a running one is left alone. */
   close(): Promise<void>;
 }
@@ -49,67 +50,59 @@ export const serverOptions = z.object({
   demo: z.boolean().default(false),
 });
 
+const HOST = '127.0.0.1';
 const WILDCARDS = new Map([
-  ['0.0.0.0', '127.0.0.1'],
-  ['::', '::1'],
+  ['0.0.0.0', HOST],
+  ['::', '[::1]'],
 ]);
 
-/** Address at which this machine reaches a server that is bound to `host`. */
-function addressOf(host: string, port: number): string {
-  const name = WILDCARDS.get(host) ?? host;
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}/`;
+/** Address at which this machine reaches a server of the home. */
+export function addressOf({ host, port, base_path: base = '', certificate }: Omit<Instance, 'pid'>): string {
+  const name = WILDCARDS.get(host) ?? (host.includes(':') ? `[${host}]` : host);
+  return `${certificate === undefined ? 'http' : 'https'}://${name}:${port}${base}/`;
 }
 
+/** The message does not repeat the text, which may contain a token. */
 function parseUrl(text: string): string {
-  const url = URL.parse(text);
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw new StartError(`invalid URL '${text}': expected http:// or https://`);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if ((url?.protocol !== 'http:' && url?.protocol !== 'https:') || url.username !== '' || url.password !== '') {
+    throw new StartError('invalid URL of the server: expected http:// or https://, and no user');
   }
   url.hash = url.search = '';
   if (!url.pathname.endsWith('/')) url.pathname += '/';
   return url.href;
 }
 
-/** Starts a server in this process, on a free port of 127.0.0.1. */
+/** Starts a server in this process, on a free port of 127.0.0.1. Other commands do not use it. */
 async function startOwn({ open }: Program, demo: boolean): Promise<FoundServer> {
-  const { app, served } = await open({
-    port: 0,
-    host: '127.0.0.1',
-    allowedHosts: [],
-    logLevel: 'silent',
-    debugEndpoints: false,
-    bypassAuth: false,
-    webTitle: undefined,
-    open: false,
-    allowRemoteShutdown: false,
-    allowRemoteTerminals: false,
-    remoteControl: false,
-    demo,
-  });
+  const { app, served } = await open({ ...parseStart([]), host: HOST, port: 0, open: false, demo });
   try {
-    const port = await listen(served.server, '127.0.0.1', 0, () => undefined);
-    await app.listening(port);
-    const close = () => stopServer(app, served);
-    return { url: addressOf('127.0.0.1', port), token: await app.token(), isOwn: true, close };
+    const port = await listen(served.server, HOST, 0, () => undefined);
+    await app.listening(port, { isShared: false });
+    return { url: `http://${HOST}:${port}/`, token: await app.token(), close: () => stopServer(app, served) };
   } catch (error) {
     await app.close();
     throw error;
   }
 }
 
-/** Throws `StartError` for an invalid URL, and if no server can be started. */
+/** Throws `StartError` for invalid options, and if no server can be started. */
 export async function findServer(choice: ServerChoice, program: Program): Promise<FoundServer> {
   const { SERVICE_CODE_URL, SERVICE_CODE_TOKEN } = process.env;
-  const url = choice.url ?? SERVICE_CODE_URL;
+  // Programs that a server of this process starts do not inherit it.
+  delete process.env.SERVICE_CODE_TOKEN;
   const close = () => Promise.resolve();
-  if (url) {
-    // The token of this home is not sent to an address that may belong to another machine or user.
-    return { url: parseUrl(url), token: choice.token ?? SERVICE_CODE_TOKEN, isOwn: false, close };
+  if (choice.demo) {
+    if (choice.url !== undefined) throw new StartError("option '--demo' starts a server: it excludes '--url'");
+    return startOwn(program, true);
   }
-  if (choice.demo) return startOwn(program, true);
+  const url = choice.url ?? SERVICE_CODE_URL;
+  // The token of this home is not sent to an address that may belong to another machine or user.
+  if (url) return { url: parseUrl(url), token: choice.token ?? SERVICE_CODE_TOKEN, close };
+  if (choice.token !== undefined) throw new StartError("option '--token' needs '--url'");
   await openHome(program.home);
-  const [running] = await listeningHere(program.home, SERVER_VERSION);
+  const [running] = await sharedInstances(program.home, SERVER_VERSION);
   if (!running) return startOwn(program, false);
   const token = await (await openToken(program.home)).current();
-  return { url: addressOf(running.host, running.port), token, isOwn: false, close };
+  return { url: addressOf(running), token, certificate: running.certificate, close };
 }

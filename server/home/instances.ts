@@ -26,16 +26,22 @@ const instanceSchema = z.object({
   /** Undefined in files of older versions; those belong to this machine. */
   machine: z.string().optional(),
   start: z.string().optional(),
-  /** The port is bound: until then another program may listen at it. */
-  bound: z.boolean().optional(),
+  base_path: z.string().optional(),
+  /** Absolute path of the certificate file of a server with TLS. */
+  certificate: z.string().optional(),
+  /**
+   * Whether commands may use the server: its port is bound, so that no other program listens at it, and it does not end
+   * with a command.
+   */
+  shared: z.boolean().optional(),
 });
 export type Instance = z.infer<typeof instanceSchema>;
 
 export interface InstanceEntry {
   /** Identity with which this server acquires leases. */
   readonly holder: LeaseHolder;
-  /** Rewrites the file with the bound port. */
-  bound(port: number): Promise<void>;
+  /** Rewrites the file with the bound port. `isShared`: commands may use the server. */
+  bound(port: number, isShared: boolean): Promise<void>;
   /** Removes the file. */
   close(): Promise<void>;
 }
@@ -89,11 +95,11 @@ export async function listInstances(home: string, log?: Logger): Promise<Instanc
   return live.sort((a, b) => a.started_at - b.started_at);
 }
 
-/** Servers of a home that run on this machine, have this version and listen, oldest first. */
-export async function listeningHere(home: string, version: string): Promise<Instance[]> {
+/** Servers of a home that commands may use: on this machine, of this version; oldest first. */
+export async function sharedInstances(home: string, version: string): Promise<Instance[]> {
   const self = await thisProcess();
   const live = await listInstances(home);
-  return live.filter((each) => each.machine === self.machine && each.host_version === version && each.bound === true);
+  return live.filter((each) => each.machine === self.machine && each.host_version === version && each.shared === true);
 }
 
 export interface InstanceOptions {
@@ -116,7 +122,7 @@ export async function registerInstance(options: InstanceOptions): Promise<Instan
   const self = await thisProcess();
   const watch = createHeartbeatWatch(clock);
   let { port } = options;
-  let isBound = false;
+  let shared = false;
   let fd: number | undefined;
   let writing = Promise.resolve();
   let closed = false;
@@ -133,7 +139,7 @@ export async function registerInstance(options: InstanceOptions): Promise<Instan
       host_version: version,
       machine,
       start,
-      bound: isBound,
+      shared,
     };
     return JSON.stringify(instance);
   };
@@ -201,9 +207,9 @@ export async function registerInstance(options: InstanceOptions): Promise<Instan
       },
       silences: heartbeat.silences,
     },
-    bound(boundPort) {
+    bound(boundPort, isShared) {
       port = boundPort;
-      isBound = true;
+      shared = isShared;
       return writeAnew();
     },
     async close() {

@@ -1,10 +1,13 @@
 /** `service-code run` on the built output: each ending with its output and exit code. */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { useBuiltServer } from '#support/built-server.ts';
-import { startCommand, type CommandOptions } from '#support/run-command.ts';
+import { COMMAND, startCommand, type CommandOptions } from '#support/run-command.ts';
+import { spawnServer } from '#support/server.ts';
 
 const built = useBuiltServer(() => {}, { per: 'file' });
 
@@ -105,7 +108,7 @@ describe('approvals', () => {
       const done = await run(['Clean up', '--json', ...more]);
       expect(done.code).toBe(code);
       expect(done.lines().at(-1)).toMatchObject({
-        reason: 'denied',
+        reason: 'completed',
         text: 'It was not allowed.',
         denied: [{ tool: 'Bash', subject: 'rm -rf build' }],
       });
@@ -196,7 +199,10 @@ describe('endings', () => {
     [['Hi', '--file', 'missing.txt'], 'cannot read missing.txt'],
     [['Hi', '--continue', '--cwd', '/'], 'no session to continue'],
     [['Hi', '--cwd', 'missing'], 'missing'],
-    [['Hi', '--url', 'ftp://x'], "invalid URL 'ftp://x'"],
+    [['Hi', '--url', 'ftp://x/#token=secret'], 'invalid URL of the server: expected'],
+    [['Hi', '--url', 'http://name:secret@127.0.0.1/'], 'and no user'],
+    [['Hi', '--token', 'secret'], "option '--token' needs '--url'"],
+    [['Hi', '--demo', '--url', 'http://127.0.0.1:9'], "excludes '--url'"],
   ])('%j exits with 2', async (args, text) => {
     const { code, out, err } = await run(args);
     expect({ code, out }).toEqual({ code: 2, out: '' });
@@ -265,6 +271,60 @@ describe('endings', () => {
     await expect.poll(again).toBe(130);
   });
 
+  it('an interrupt while a hook of the prompt runs cancels the prompt', async () => {
+    const home = join(built.base.root, 'hooked');
+    await mkdir(home);
+    const hook = '\n[[hooks]]\nevent = "UserPromptSubmit"\ncommand = "touch started; sleep 600"\ntimeout = 500\n';
+    await writeFile(join(home, 'config.toml'), (await readFile(join(built.base.home, 'config.toml'), 'utf8')) + hook);
+    const running = start(['Wait', '--json'], { home });
+    await expect.poll(() => readFile(join(built.base.project, 'started'), 'utf8').catch(() => undefined)).toBe('');
+    running.child.kill('SIGINT');
+    expect(await running.exited).toBe(130);
+    expect(running.lines().map(({ type }) => type)).toContain('prompt.aborted');
+    expect(running.lines().at(-1)).toMatchObject({ type: 'result', reason: 'interrupted', denied: [] });
+  });
+
+  it('a turn that another client cancels exits with 1', async () => {
+    const asked = built.base.model.requests.length;
+    enqueue({ hang: true });
+    const running = start(['Wait', '--json']);
+    await built.base.model.waitForRequest(asked + 1);
+    await built.ok('POST', `/sessions/${(await newest())?.id}:abort`);
+    expect(await running.exited).toBe(1);
+    expect(running.lines().at(-1)).toMatchObject({ reason: 'cancelled', message: 'the turn was cancelled' });
+  });
+
+  it('a refused prompt leaves no session', async () => {
+    const before = await sessions();
+    expect(await run(['Hi', '--model', 'none/such'])).toMatchObject({ code: 2 });
+    expect(await sessions()).toEqual(before);
+  });
+
+  it('the events are complete, from the first one on, each once', async () => {
+    enqueue({ text: 'Done.' });
+    const { lines } = await run(['Go', '--json']);
+    const durable = lines().filter((line) => line['seq'] !== undefined && line['volatile'] !== true);
+    expect(durable.map(({ seq }) => seq)).toEqual(durable.map((_, index) => index + 1));
+    expect(durable[0]).toMatchObject({ type: 'event.session.created' });
+  });
+
+  it('| head -1 ends the run', async () => {
+    enqueue({ text: Array.from({ length: 500 }, () => 'word '), paceMs: 20, hold: true });
+    const command = `set -o pipefail; '${process.execPath}' '${COMMAND}' run Count --json < /dev/null | head -1`;
+    const env = { ...process.env, SERVICE_CODE_HOME: built.base.home };
+    const child = spawn('bash', ['-c', command], {
+      cwd: built.base.project,
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let out = '';
+    child.stdout.on('data', (text: Buffer) => (out += text.toString()));
+    const [code] = await once(child, 'close');
+    expect(code).toBe(130);
+    expect(JSON.parse(out)).toMatchObject({ type: 'session' });
+    expect(await newest()).toMatchObject({ busy: false });
+  });
+
   it('background tasks are named and counted, and the run does not wait for them', async () => {
     enqueue({
       calls: [{ name: 'Bash', args: { command: 'sleep 600', run_in_background: true, description: 'Sleeping' } }],
@@ -278,6 +338,45 @@ describe('endings', () => {
 });
 
 describe('without a running server', () => {
+  it('its session is visible to other servers of the home, and no other command uses its server', async () => {
+    const home = join(built.base.root, 'shared');
+    await mkdir(home);
+    await writeFile(join(home, 'config.toml'), await readFile(join(built.base.home, 'config.toml')));
+    const asked = built.base.model.requests.length;
+    const held = enqueue({ text: 'One.', hold: true });
+    const first = start(['First', '--json'], { home });
+    await built.base.model.waitForRequest(asked + 1);
+    enqueue({ text: 'Two.' });
+    expect(await run(['Second'], { home })).toMatchObject({ code: 0, out: 'Two.\n' });
+    held.release();
+    expect(await first.exited).toBe(0);
+    const server = await spawnServer({ home });
+    try {
+      const { items } = sessionsSchema.parse((await server.api('GET', '/sessions')).data);
+      expect(items).toMatchObject([{ busy: false }, { busy: false }]);
+    } finally {
+      await server.close();
+    }
+    expect(await readdir(join(home, 'server', 'instances'))).toEqual([]);
+  });
+
+  it.each([
+    ['SIGINT', [], 130],
+    ['', ['--timeout', '3'], 124],
+  ] as const)('a cancelled run settles its session: %s %j', async (signal, args, code) => {
+    const home = join(built.base.root, `settles-${code}`);
+    await mkdir(home);
+    await writeFile(join(home, 'config.toml'), await readFile(join(built.base.home, 'config.toml')));
+    const asked = built.base.model.requests.length;
+    enqueue({ hang: true });
+    const running = start(['Wait', '--json', ...args], { home });
+    await built.base.model.waitForRequest(asked + 1);
+    if (signal !== '') running.child.kill(signal);
+    expect(await running.exited).toBe(code);
+    expect(running.lines().map(({ type }) => type)).toContain('prompt.aborted');
+    expect(await readdir(join(home, 'server', 'instances'))).toEqual([]);
+  });
+
   it('starts one of its own that ends with it', async () => {
     const home = join(built.base.root, 'own');
     const { code, out, err } = await run(['hello', '--demo'], { home });

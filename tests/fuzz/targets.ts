@@ -5,6 +5,7 @@ import { denyLines } from './deny-lines.ts';
 import { hosts } from './hosts.ts';
 import { origins } from './origins.ts';
 import { requestTarget } from './request-target.ts';
+import { runInput } from './run-input.ts';
 import { toolArguments } from './tool-arguments.ts';
 
 export const fuzzTargets: Record<string, (random: Random) => void | Promise<void>> = {
@@ -14,4 +15,5 @@ export const fuzzTargets: Record<string, (random: Random) => void | Promise<void
   'deny-lines': denyLines,
   'tool-arguments': toolArguments,
   'config-merge': configMerge,
+  'run-input': runInput,
 };

@@ -11,6 +11,8 @@ const root = resolve(import.meta.dirname, '../..');
 const SOURCES = [
   'bin',
   'build',
+  'built-server.ts',
+  'clients',
   'entry.ts',
   'nitro.config.ts',
   'package.json',

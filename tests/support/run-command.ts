@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import * as z from 'zod';
 
-const COMMAND = resolve(import.meta.dirname, '../../bin/service-code.cjs');
+export const COMMAND = resolve(import.meta.dirname, '../../bin/service-code.cjs');
 const lineSchema = z.looseObject({ type: z.string() });
 
 export type JsonLine = z.infer<typeof lineSchema>;

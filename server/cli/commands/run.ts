@@ -5,9 +5,10 @@ import * as z from 'zod';
 import { readArguments, usageText, type CommandDefinition } from '#server/cli/arguments.ts';
 import { findServer, serverArgs, serverOptions } from '#server/cli/find-server.ts';
 import { startFailureText } from '#server/errors/start-error.ts';
-import { loadUndici } from '#server/net/load-undici.ts';
-import { runPrompt, type RunOptions } from '../../../clients/run/main.ts';
-import { EXIT_CODES } from '../../../clients/run/exit-codes.ts';
+import { transportOf } from '#server/cli/transport.ts';
+import { endProcess } from '#server/processes/process-exit.ts';
+import { runPrompt } from '../../../clients/run/main.ts';
+import { BAD_USE, INTERRUPTED } from '../../../clients/run/exit-codes.ts';
 import type { Command, Program } from './command.ts';
 
 const MODES = ['manual', 'auto', 'yolo'] as const;
@@ -80,17 +81,12 @@ function isPiped(): boolean {
   }
 }
 
-/** The browser's class, which Node has from version 22 on. */
-async function webSocketClass(): Promise<RunOptions['WebSocket']> {
-  return globalThis.WebSocket ?? (await loadUndici()).WebSocket;
-}
-
 function interruptSignal(): AbortSignal {
   const controller = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(name, () => {
       // The second one does not wait for the turn to settle.
-      if (controller.signal.aborted) process.exit(EXIT_CODES.interrupted);
+      if (controller.signal.aborted) void endProcess(INTERRUPTED);
       controller.abort();
     });
   }
@@ -107,7 +103,7 @@ async function runWith(argv: string[], program: Program): Promise<number> {
     return await runPrompt({
       url: server.url,
       token: server.token,
-      WebSocket: await webSocketClass(),
+      ...(await transportOf(server)),
       prompt: options._[0],
       cwd: resolve(options.cwd ?? '.'),
       session: options.session,
@@ -120,7 +116,7 @@ async function runWith(argv: string[], program: Program): Promise<number> {
       json: options.json,
       approvals: options.approvals,
       allowDenied: options['allow-denied'],
-      stdin: isPiped() ? process.stdin : undefined,
+      stdin: options.approvals === 'stdin' || isPiped() ? process.stdin : undefined,
       stdout: process.stdout,
       stderr: process.stderr,
       signal,
@@ -138,7 +134,7 @@ export const run: Command = {
     } catch (error) {
       fail(error);
       // 1 is a failed turn.
-      return EXIT_CODES.bad_use;
+      return BAD_USE;
     }
   },
 };

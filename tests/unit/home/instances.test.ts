@@ -125,7 +125,7 @@ describe('the registry', () => {
 
   it('contains machine, process and heartbeat, renewed in place', async () => {
     const { entry, clock, path } = await register('mine');
-    await entry.bound(4711);
+    await entry.bound(4711, true);
     const { ino } = await stat(path);
     const before: unknown = JSON.parse(await readFile(path, 'utf8'));
     expect(before).toMatchObject({ server_id: 'mine', ...(await thisProcess()), port: 4711, host_version: '1.0.0' });

@@ -1,0 +1,45 @@
+/** How a command reaches a server: the functions that its client uses for requests and for the socket. */
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { ClientOptions } from '@service-code/client';
+import { errorMessage } from '#server/errors/service-error.ts';
+import { StartError } from '#server/errors/start-error.ts';
+import { loadUndici } from '#server/net/load-undici.ts';
+
+export type Transport = Required<Pick<ClientOptions, 'fetch' | 'WebSocket'>>;
+
+async function readCertificate(path: string): Promise<{ pem: Buffer; parsed: X509Certificate }> {
+  try {
+    const pem = await readFile(path);
+    return { pem, parsed: new X509Certificate(pem) };
+  } catch (error) {
+    throw new StartError(`cannot use the certificate ${path}: ${errorMessage(error)}`);
+  }
+}
+
+/** Accepts the certificate of the file and no other one, whichever names it has. */
+async function trusting(path: string): Promise<Transport> {
+  const { pem, parsed } = await readCertificate(path);
+  const { Agent, WebSocket } = await loadUndici();
+  const dispatcher = new Agent({
+    connect: {
+      ca: pem,
+      // The certificate of an authority's chain is accepted without the rest of the chain.
+      allowPartialTrustChain: true,
+      checkServerIdentity: (_host, { raw }) =>
+        raw.equals(parsed.raw) ? undefined : new Error('the server has another certificate'),
+    },
+  });
+  class TrustingSocket extends WebSocket {
+    constructor(url: string, protocols: string[] = []) {
+      super(url, { protocols, dispatcher });
+    }
+  }
+  return { fetch: (input, init) => fetch(input, Object.assign({}, init, { dispatcher })), WebSocket: TrustingSocket };
+}
+
+/** Without a certificate: those that Node trusts. Undici is loaded where it is needed: Node 20 has no WebSocket. */
+export async function transportOf({ certificate }: { certificate?: string | undefined }): Promise<Transport> {
+  if (certificate !== undefined) return trusting(certificate);
+  return { fetch, WebSocket: globalThis.WebSocket ?? (await loadUndici()).WebSocket };
+}
