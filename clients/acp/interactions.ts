@@ -1,5 +1,5 @@
 /** Approvals and questions that wait for an answer, as requests to the editor. */
-import type { AgentContext, SessionUpdate } from '@agentclientprotocol/sdk';
+import type { AgentContext, RequestPermissionRequest, SessionUpdate } from '@agentclientprotocol/sdk';
 import {
   ApiError,
   coalesced,
@@ -61,14 +61,13 @@ export function createInteractions(options: InteractionOptions): Interactions {
 
   async function askApproval(approval: Approval, signal: AbortSignal): Promise<void> {
     const choices = choicesOf(approval);
-    const params = {
+    const params: RequestPermissionRequest = {
       sessionId: session_id,
       toolCall: requestedCall(approval, cwd),
       options: choices.map(({ option }) => option),
     };
-    const sent = { cancellationSignal: signal, stopWaitingOnCancel: true };
-    const reply = await editor.request('session/request_permission', params, sent);
-    const { outcome } = reply;
+    const sent = { cancellationSignal: signal, stopWaitingOnCancel: true } as const;
+    const { outcome } = await editor.request('session/request_permission', params, sent);
     const chosen =
       outcome.outcome === 'selected' ? choices.find((one) => one.option.optionId === outcome.optionId) : undefined;
     const answer = chosen?.answer ?? { decision: 'cancelled' };

@@ -1,0 +1,13 @@
+/** Program: runs the bridge on its standard streams. `SERVICE_URL` and `SERVICE_TOKEN` name the server. */
+import { runAcp } from '../../clients/acp/main.ts';
+
+const { SERVICE_URL: url = '', SERVICE_TOKEN: token = '' } = process.env;
+await runAcp({
+  url,
+  token,
+  version: '0.0.0-test',
+  input: process.stdin,
+  output: process.stdout,
+  log: (text) => process.stderr.write(`${text}\n`),
+});
+process.exit(0);
