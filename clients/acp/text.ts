@@ -9,8 +9,9 @@ export function completeLength(text: string): number {
   return last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length;
 }
 
-/** The last line that is not blank; empty without one. */
-export function lastLine(text: string): string {
-  const end = text.trimEnd();
-  return end.slice(end.lastIndexOf('\n') + 1).trim();
-}
+/** The last line that has a letter or a digit, unlike the end of a code block; empty without one. */
+export const lastLine = (text: string): string =>
+  text
+    .split('\n')
+    .findLast((line) => /[\p{L}\p{N}]/u.test(line))
+    ?.trim() ?? '';

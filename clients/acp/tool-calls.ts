@@ -1,5 +1,5 @@
 /** Calls of tools in the form of the protocol. */
-import { resolve } from 'node:path';
+import { isAbsolute, relative, resolve } from 'node:path';
 import type { ToolCallContent, ToolCallLocation, ToolCallStatus, ToolKind } from '@agentclientprotocol/sdk';
 import type { Frame } from '@service-code/client';
 import * as z from 'zod';
@@ -40,6 +40,7 @@ const RUNNING_CHARS = 16 * 1024;
 
 const argumentsSchema = z.object({
   path: z.string().optional().catch(undefined),
+  pattern: z.string().optional().catch(undefined),
   mode: z.string().optional().catch(undefined),
 });
 
@@ -53,7 +54,7 @@ export interface CallContext {
 export function callView(frame: ToolFrame, { cwd, lines }: CallContext): CallView {
   const display = displayOf(frame.display);
   return {
-    title: titleOf(frame, display),
+    title: titleOf(frame, display, cwd),
     kind: KINDS[frame.name] ?? 'other',
     status: statusOf(frame),
     content: contentOf(frame, display, lines),
@@ -73,22 +74,26 @@ const isEdit = (display: KnownDisplay | undefined): display is Extract<KnownDisp
   display?.kind === 'file_io' && (display.operation === 'write' || display.operation === 'edit');
 
 /** One line that describes the call. */
-function titleOf(frame: ToolFrame, display: KnownDisplay | undefined): string {
+function titleOf(frame: ToolFrame, display: KnownDisplay | undefined, cwd: string): string {
   const { name } = frame;
-  const subject = display ? subjectOf(display) : pathOf(frame);
-  const line = subject?.trim().split('\n', 1)[0] ?? '';
+  const pattern = name === 'Grep' ? argumentsSchema.safeParse(frame.input).data?.pattern : undefined;
+  const place = display ? subjectOf(display, cwd) : shownPath(pathOf(frame), cwd);
+  const subject = pattern === undefined ? place : `${pattern} in ${place}`;
+  const line = subject.trim().split('\n', 1)[0] ?? '';
   const short = line.length > TITLE_CHARS ? `${wellFormed(line.slice(0, TITLE_CHARS))}…` : line;
   const verb = name === '' ? 'Tool' : name;
   if (short === '') return verb;
   return display?.kind === 'command' ? short : `${verb} ${short}`;
 }
 
-export function subjectOf(display: KnownDisplay): string {
+function subjectOf(display: KnownDisplay, cwd: string): string {
   switch (display.kind) {
     case 'command':
       return display.command;
-    case 'file_io':
-      return display.detail === undefined ? display.path : `${display.path} (${display.detail})`;
+    case 'file_io': {
+      const path = shownPath(display.path, cwd);
+      return display.detail === undefined ? path : `${path} (${display.detail})`;
+    }
     case 'search':
       return display.query;
     case 'url_fetch':
@@ -98,10 +103,17 @@ export function subjectOf(display: KnownDisplay): string {
     case 'skill_call':
       return display.skill_name;
     case 'plan_review':
-      return display.plan;
+      return display.plan.replace(/^[#\s]+/, '');
     case 'goal_start':
       return display.objective;
   }
+}
+
+/** A path in the session's directory is relative to it. */
+function shownPath(path: string | undefined, cwd: string): string {
+  if (path === undefined || !isAbsolute(path)) return path ?? '';
+  const inside = relative(cwd, path);
+  return inside === '' ? '.' : inside.startsWith('..') || isAbsolute(inside) ? path : inside;
 }
 
 /** The path among the arguments, also while they are still being written. */
@@ -132,6 +144,8 @@ function contentOf(
   if (lines) return lines.length > 0 ? [block(lines.join('\n'))] : [];
   if (display?.kind === 'plan_review') return [block(display.plan), ...(frame.state === 'error' ? outcome : [])];
   if (isEdit(display)) return [diffOf(frame, display), ...(frame.state === 'error' ? outcome : [])];
+  // The list is displayed as the plan.
+  if (frame.todoId !== undefined && frame.state !== 'error') return [];
   if (frame.state !== 'running') return outcome;
   const grown = frame.progress?.text ?? '';
   return grown === '' ? [] : [block(fence(wellFormed(grown.slice(-RUNNING_CHARS))))];
