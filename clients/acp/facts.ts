@@ -96,7 +96,9 @@ export async function readFacts(rest: Rest, id: string): Promise<Facts> {
     },
     changeTitle: (text, at) => void (title = { text, at }),
     async change(config) {
-      await rest.updateProfile(id, { agent_config: config });
+      // An effort is shown only by a session with a model.
+      const model = config.thinking === undefined || settings.effort !== undefined ? undefined : settings.model;
+      await rest.updateProfile(id, { agent_config: { ...(model !== undefined && { model }), ...config } });
       settings = await readStatus();
     },
     next: () => [...updates()],

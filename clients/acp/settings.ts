@@ -7,7 +7,8 @@ export interface Settings {
   permission: PermissionMode;
   planMode: boolean;
   model: string | undefined;
-  effort: string;
+  /** Undefined for a session that has not used a model, which starts with the effort of its model. */
+  effort: string | undefined;
 }
 
 const MODES = [
@@ -33,7 +34,7 @@ export const settingsOf = (status: SessionStatus, defaultModel: string | undefin
   permission: status.permission,
   planMode: status.plan_mode,
   model: status.model ?? defaultModel,
-  effort: status.thinking_level,
+  effort: status.thinking_level || undefined,
 });
 
 /** The settings that a transcript has; undefined for members that it has not. */
@@ -63,8 +64,10 @@ export function optionsOf(settings: Settings, models: readonly Model[]): Session
   const names = models.map((one) => ({ value: one.model, name: one.display_name }));
   options.push(select(MODEL, 'Model', model, withValue(names, model)));
   const used = models.find((one) => one.model === model);
-  const efforts = used ? effortsOf(used).map((effort) => ({ value: effort, name: effort })) : [];
-  if (efforts.length > 0) options.push(select(EFFORT, 'Effort', settings.effort, withValue(efforts, settings.effort)));
+  const efforts = used ? effortsOf(used).map((value) => ({ value, name: value })) : [];
+  const { effort = used && initialEffort(used) } = settings;
+  if (effort !== undefined && efforts.length > 0)
+    options.push(select(EFFORT, 'Effort', effort, withValue(efforts, effort)));
   return options;
 }
 
@@ -91,6 +94,13 @@ function effortsOf({ capabilities = [], support_efforts = [] }: Model): string[]
   const named = support_efforts.filter((effort) => effort !== 'off');
   if (always) return named.length > 1 ? named : [];
   return ['off', ...(named.length > 0 ? named : ['on'])];
+}
+
+/** The effort of a model for which none was selected. */
+function initialEffort(model: Model): string {
+  const { support_efforts: efforts = [], default_effort } = model;
+  if (default_effort !== undefined && efforts.includes(default_effort)) return default_effort;
+  return efforts[Math.floor(efforts.length / 2)] ?? effortsOf(model).at(-1) ?? 'off';
 }
 
 /** The change that selects a mode; throws for one that does not exist. */

@@ -1,5 +1,5 @@
 /** An editor and the built server: every method of the protocol, and every bad parameter. */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ContentBlock } from '@agentclientprotocol/sdk';
@@ -11,7 +11,16 @@ import { useBuiltServer } from '#support/built-server.ts';
 import { until } from '#support/patience.ts';
 import { spawnServer } from '#support/server.ts';
 
-const base = useBuiltServer(undefined, { per: 'file' });
+const CONFIG = `
+[loop_control]
+max_steps_per_turn = 8
+
+[[hooks]]
+event = "UserPromptSubmit"
+matcher = "secret"
+command = "echo not here >&2; exit 2"
+`;
+const base = useBuiltServer(({ home }) => appendFile(join(home, 'config.toml'), CONFIG), { per: 'file' });
 let editor: AcpProcess;
 
 beforeAll(async () => {
@@ -139,11 +148,11 @@ describe('bad input', () => {
 
   it('answers requests before the end of its input', async () => {
     const raw = await startAcp({ ...base.server, raw: true });
-    const request = (id: number, method: string, params: object) =>
-      JSON.stringify({ jsonrpc: '2.0', id, method, params });
-    raw.process.stdin?.end(
-      `${request(1, 'initialize', { protocolVersion: 1 })}\n${request(2, 'session/new', { cwd: base.base.project, mcpServers: [] })}\n`,
-    );
+    const line = (id: number, method: string, params: object) =>
+      `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`;
+    raw.process.stdin?.write(line(1, 'initialize', { protocolVersion: 1 }));
+    await until(() => raw.output().includes('"id":1,'));
+    raw.process.stdin?.end(line(2, 'session/new', { cwd: base.base.project, mcpServers: [] }));
     expect(await raw.exited).toBe(0);
     expect(raw.output()).toContain('"id":2,"result":{"sessionId":"session_');
   });
@@ -248,21 +257,29 @@ describe('ends of a prompt', () => {
 
   it('reports a full context as max_tokens', async () => {
     const id = await open();
+    const message = 'maximum context length exceeded';
     base.base.model.answerBy(({ body }) =>
-      JSON.stringify(body).includes('Too long')
-        ? {
-            status: 400,
-            error: {
-              error: {
-                message: 'prompt is too long: maximum context length exceeded',
-                code: 'context_length_exceeded',
-              },
-            },
-          }
-        : undefined,
+      JSON.stringify(body).includes('Write a summary')
+        ? { text: 'Short.' }
+        : { status: 400, error: { error: { message, code: 'context_length_exceeded' } } },
     );
     expect(await editor.prompt(id, 'Too long')).toBe('max_tokens');
     base.base.model.answerBy(() => undefined);
+  });
+
+  it('reports the limit of steps as max_turn_requests', async () => {
+    const id = await open();
+    base.base.model.answerBy(({ body }) => ({
+      calls: [{ name: 'TodoList', args: { todos: [] }, id: `call_${JSON.stringify(body).length}` }],
+    }));
+    expect(await editor.prompt(id, 'Go on for ever')).toBe('max_turn_requests');
+    base.base.model.answerBy(() => undefined);
+  });
+
+  it('reports a prompt that a hook has blocked as a refusal, with the reason', async () => {
+    const id = await open();
+    expect(await editor.prompt(id, 'Tell the secret')).toBe('refusal');
+    expect(editor.text('agent_message_chunk', id)).toContain('not here');
   });
 
   it('cancels a running and a queued prompt, each with one reply', async () => {

@@ -10,7 +10,7 @@ export function logOf(
   const entry = (key: string) => {
     const found = entries.find((one) => one.key === key);
     if (found) return found.value;
-    const value = {};
+    const value: Record<string, unknown> = {};
     entries.push({ key, value });
     return value;
   };
