@@ -1,5 +1,5 @@
 /** The lists of a session on the server, which has them in memory only. */
-import type { ServerLink } from './server-link.ts';
+import type { Rest } from '@service-code/client';
 import { noLists, type SessionLists } from './lists.ts';
 
 export interface ListsOnServer {
@@ -15,10 +15,23 @@ export interface ListsOnServer {
   clear(): Promise<void>;
 }
 
+export interface ListsLink {
+  /** Id of the connected server. */
+  serverId(): Promise<string>;
+  /** Replaces the lists of a session on the server. */
+  write(sessionId: string, lists: SessionLists): Promise<void>;
+}
+
+/** Replaces the lists of a session; its other metadata stays. */
+export async function writeLists(rest: Pick<Rest, 'request'>, session_id: string, lists: SessionLists): Promise<void> {
+  const body = { metadata: {}, ...lists };
+  await rest.request('POST /api/v1/sessions/{session_id}/profile', { path: { session_id }, body });
+}
+
 /** `lists` were sent with the request that has created the session. */
 export async function createListsOnServer(
-  link: ServerLink,
-  session_id: string,
+  link: ListsLink,
+  sessionId: string,
   lists: SessionLists = noLists,
 ): Promise<ListsOnServer> {
   let current = lists;
@@ -27,8 +40,7 @@ export async function createListsOnServer(
 
   async function write(next: SessionLists): Promise<void> {
     const server = await link.serverId();
-    const body = { metadata: {}, ...next };
-    await link.client.rest.request('POST /api/v1/sessions/{session_id}/profile', { path: { session_id }, body });
+    await link.write(sessionId, next);
     owner = server;
   }
   const isEmpty = () => current.mcp_servers.length === 0 && current.additional_dirs.length === 0;

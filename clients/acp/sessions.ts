@@ -8,7 +8,7 @@ import type {
 } from '@agentclientprotocol/sdk';
 import { ApiError, type Session } from '@service-code/client';
 import { invalid, noModel, unknownSession } from './errors.ts';
-import { createListsOnServer } from './lists-on-server.ts';
+import { createListsOnServer, writeLists } from './lists-on-server.ts';
 import { listsOf, type SessionLists } from './lists.ts';
 import { openSession, type Editor, type OpenSession } from './open-session.ts';
 import type { ServerLink } from './server-link.ts';
@@ -45,7 +45,11 @@ export function createSessions(deps: {
   async function open(session: Session, lists?: SessionLists): Promise<OpenSession> {
     sessions.get(session.id)?.release();
     sessions.delete(session.id);
-    const onServer = await createListsOnServer(link, session.id, lists);
+    const listsLink = {
+      serverId: link.serverId,
+      write: (id: string, next: SessionLists) => writeLists(rest, id, next),
+    };
+    const onServer = await createListsOnServer(listsLink, session.id, lists);
     const opened = await openSession({ link, editor: deps.editor(), session, lists: onServer, log });
     sessions.set(session.id, opened);
     return opened;

@@ -11,6 +11,8 @@ export interface AcpProcess extends Editor {
   /** All bytes of its standard output. */
   output(): string;
   errors(): string;
+  /** Stops reading its output, until the returned function is called. */
+  stopReading(): () => void;
   exited: Promise<number | null>;
   /** Ends its input, and waits until it has exited. */
   close(): Promise<number | null>;
@@ -57,8 +59,10 @@ export async function startAcp(options: AcpProcessOptions): Promise<AcpProcess> 
   const exited = new Promise<number | null>((done) => child.once('exit', (code) => done(code)));
   // Writes fail after a kill.
   child.stdin.on('error', () => {});
+  let reading = Promise.resolve();
   async function* recorded(): AsyncGenerator<Buffer> {
     for await (const chunk of child.stdout) {
+      await reading;
       output += String(chunk);
       yield chunk;
     }
@@ -69,6 +73,11 @@ export async function startAcp(options: AcpProcessOptions): Promise<AcpProcess> 
     process: child,
     output: () => output,
     errors: () => errors,
+    stopReading() {
+      let resume = () => {};
+      reading = new Promise((resolve) => (resume = resolve));
+      return () => resume();
+    },
     exited,
     close() {
       child.stdin.end();
