@@ -211,6 +211,13 @@ export default {
       to: { path: '^(server|utils|routes|plugins|tests|web)/', pathNot: [REDUCER, SHARED_TEXT] },
     },
     {
+      name: 'programs-use-the-public-api',
+      comment: 'The bridge for editors and the command for scripts are clients like any other.',
+      severity: 'error',
+      from: { path: '^clients/(acp|run)/' },
+      to: { path: '^(server|utils|routes|plugins|tests|web|clients)/', pathNot: ['^clients/$1/', CLIENT] },
+    },
+    {
       name: 'client-runs-anywhere',
       severity: 'error',
       from: { path: '^clients/typescript/src/' },

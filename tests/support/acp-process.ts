@@ -40,7 +40,7 @@ async function bundle(): Promise<string> {
     format: 'esm',
     platform: 'node',
     conditions: ['@service-code/source'],
-    external: ['@agentclientprotocol/sdk', 'undici', 'zod', 'ulid'],
+    external: ['@agentclientprotocol/sdk', 'ws', 'zod', 'ulid'],
   });
   return outfile;
 }
