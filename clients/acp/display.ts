@@ -1,4 +1,4 @@
-/** What a tool call is about to do, as the server describes it to people. */
+/** Descriptions of calls that the server sends for people: the command, the changed file, the plan. */
 import * as z from 'zod';
 
 const displaySchema = z.discriminatedUnion('kind', [

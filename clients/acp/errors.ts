@@ -31,13 +31,20 @@ const CAUSED_BY: Partial<Record<number, string>> = {
 };
 const NO_MODEL = [40110, 40111, 40112, 40113];
 
-/** Converts any failure; `member` names the parameter that the API has refused, if it is not clear from the code. */
-export function toRequestError(error: unknown, url: string, member?: string): RequestError {
+/** Members of the API by those of the protocol, in the texts of errors. */
+const RENAMED = [
+  ['mcp_servers', 'mcpServers'],
+  ['additional_dirs', 'additionalDirectories'],
+] as const;
+
+/** Converts any failure; `url` is the address of the server's page. */
+export function toRequestError(error: unknown, url: string): RequestError {
   if (error instanceof RequestError) return error;
   if (!(error instanceof ApiError)) return internal(reasonOf(error));
   if (NO_MODEL.includes(error.code)) return noModel(url);
-  const cause = member ?? CAUSED_BY[error.code];
-  const isParameter = error.code === 40001 || CAUSED_BY[error.code] !== undefined;
-  if (!isParameter) return internal(error.msg, { code: error.code });
-  return cause === undefined ? new RequestError(INVALID_PARAMS, error.msg) : invalid(cause, error.msg);
+  const cause = CAUSED_BY[error.code];
+  if (cause !== undefined) return invalid(cause, error.msg);
+  if (error.code !== 40001) return internal(error.msg, { code: error.code });
+  const text = RENAMED.reduce((msg, [name, shown]) => msg.replaceAll(name, shown), error.msg);
+  return new RequestError(INVALID_PARAMS, text);
 }

@@ -5,7 +5,7 @@ import { visibleLine, visibleText } from '@service-code/client/text';
 import { fence } from './fence.ts';
 import { callView } from './tool-calls.ts';
 
-/** An option that the editor offers, and the answer that it stands for. */
+/** An option that the editor offers, and the answer that it represents. */
 export interface Choice {
   option: PermissionOption;
   answer: ResolveApproval;

@@ -1,6 +1,6 @@
 /** The connection to the server, and which server it is. */
 import { createClient, createSignal, type Client } from '@service-code/client';
-import WebSocket from 'ws';
+import { WebSocket } from 'ws';
 import { internal } from './errors.ts';
 
 /** A prompt waits this long for a connection; running prompts fail when it was lost for as long. */

@@ -68,7 +68,9 @@ export function createSessions(deps: {
       await link.ready();
       if (!(await rest.auth()).models_ready) throw noModel(link.url);
       const body = { metadata: { cwd }, ...lists };
-      const session = await rest.createSession(body);
+      const session = await rest.createSession(body).catch((error: unknown) => {
+        throw directoryError(error, lists) ?? error;
+      });
       const opened = await open(session, lists);
       after(() => opened.start());
       return { sessionId: session.id, ...opened.facts.described() };
@@ -78,7 +80,11 @@ export function createSessions(deps: {
       const lists = listsOf(request);
       await link.ready();
       const opened = await open(await rest.session(request.sessionId));
-      await opened.lists.set(lists);
+      await opened.lists.set(lists).catch((error: unknown) => {
+        // Another process may own the session, which can be read nevertheless.
+        const isNeeded = lists.mcp_servers.length > 0 || lists.additional_dirs.length > 0;
+        if (isNeeded || !(error instanceof ApiError)) throw directoryError(error, lists) ?? error;
+      });
       if (replay) await opened.replay();
       after(() => opened.start());
       return opened.facts.described();
@@ -127,6 +133,13 @@ export function createSessions(deps: {
 function directory(cwd: string): string {
   if (!isAbsolute(cwd)) throw invalid('cwd', 'must be an absolute path');
   return cwd;
+}
+
+/** The error for an additional directory that the server refuses; undefined for other failures. */
+function directoryError(error: unknown, { additional_dirs }: SessionLists) {
+  if (!(error instanceof ApiError) || ![40409, 40411].includes(error.code)) return undefined;
+  const index = additional_dirs.findIndex((path) => error.msg.includes(path));
+  return index === -1 ? undefined : invalid(`additionalDirectories.${index}`, error.msg);
 }
 
 const withoutSlash = (path: string): string => (path.length > 1 ? path.replace(/\/+$/, '') : path);

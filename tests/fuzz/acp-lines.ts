@@ -191,11 +191,11 @@ async function replies(count: number): Promise<z.infer<typeof replySchema>[]> {
 /** The SDK reports unexpected messages on the console. */
 async function silently<T>(run: () => Promise<T>): Promise<T> {
   const { error } = console;
-  console.error = () => {};
+  Object.assign(console, { error: () => {} });
   try {
     return await run();
   } finally {
-    console.error = error;
+    Object.assign(console, { error });
   }
 }
 

@@ -14,7 +14,7 @@ export function logOf(
     entries.push({ key, value });
     return value;
   };
-  /** What may arrive earlier or later between the others. */
+  /** Updates that may arrive earlier or later between the others. */
   const asides = new Map<string, { key: string; value: Record<string, unknown> }>();
   const aside = (key: string, state: string[]) => {
     const value = asides.get(key)?.value ?? {};
