@@ -1,5 +1,10 @@
 /** Approvals and questions that wait for an answer, as requests to the editor. */
-import type { AgentContext, RequestPermissionRequest, SessionUpdate } from '@agentclientprotocol/sdk';
+import {
+  RequestError,
+  type AgentContext,
+  type RequestPermissionRequest,
+  type SessionUpdate,
+} from '@agentclientprotocol/sdk';
 import {
   ApiError,
   coalesced,
@@ -35,6 +40,7 @@ export interface Interactions {
 
 /** `interaction.already_resolved` of approvals and questions, `dismissed`, expired and unknown ones. */
 const ENDED = [40404, 40405, 40902, 40909, 41001, 41002];
+const NO_ANSWER = 'The editor could not display the request for permission.';
 const NO_FORMS = 'This editor cannot display questions, so it was dismissed. Answer it with your next prompt:';
 
 export function createInteractions(options: InteractionOptions): Interactions {
@@ -44,7 +50,11 @@ export function createInteractions(options: InteractionOptions): Interactions {
   let isClosed = false;
 
   /** Runs until the editor has answered or the request was cancelled. */
-  async function request(id: string, ask: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  async function request(
+    id: string,
+    ask: (signal: AbortSignal) => Promise<void>,
+    refuse: () => Promise<unknown>,
+  ): Promise<void> {
     const controller = new AbortController();
     open.set(id, controller);
     try {
@@ -54,6 +64,8 @@ export function createInteractions(options: InteractionOptions): Interactions {
       if (controller.signal.aborted) return;
       if (error instanceof ApiError && ENDED.includes(error.code)) return;
       options.log(`interaction ${id}: ${reasonOf(error)}`);
+      // The editor cannot display the request, so no answer will follow.
+      if (error instanceof RequestError) await refuse().catch(() => {});
       // It is requested again after the connection was restored.
       if (error instanceof ConnectionError) open.delete(id);
     }
@@ -78,6 +90,9 @@ export function createInteractions(options: InteractionOptions): Interactions {
     const status = answer.decision === 'approved' ? 'completed' : 'failed';
     await emit({ sessionUpdate: 'tool_call_update', toolCallId, status });
   }
+
+  const reject = ({ approval_id }: Approval) =>
+    rest.resolveApproval(session_id, approval_id, { decision: 'rejected', feedback: NO_ANSWER });
 
   async function askQuestion(question: Question, signal: AbortSignal): Promise<void> {
     const { question_id } = question;
@@ -122,12 +137,20 @@ export function createInteractions(options: InteractionOptions): Interactions {
       for (const approval of approvals.items) {
         waiting.add(approval.approval_id);
         if (open.has(approval.approval_id)) continue;
-        void request(approval.approval_id, (signal) => askApproval(approval, signal));
+        void request(
+          approval.approval_id,
+          (signal) => askApproval(approval, signal),
+          () => reject(approval),
+        );
       }
       for (const question of questions.items) {
         waiting.add(question.question_id);
         if (open.has(question.question_id)) continue;
-        void request(question.question_id, (signal) => askQuestion(question, signal));
+        void request(
+          question.question_id,
+          (signal) => askQuestion(question, signal),
+          () => dismiss(question.question_id),
+        );
       }
       for (const [id, controller] of open) {
         if (waiting.has(id)) continue;

@@ -237,6 +237,18 @@ describe('prompts', () => {
   });
 });
 
+describe('a fast model', () => {
+  it('has its chunks joined', async () => {
+    const id = await open();
+    const words = Array.from({ length: 5_000 }, (_, n) => `${n} `);
+    base.base.model.enqueue({ text: words });
+    expect(await editor.prompt(id, 'Go')).toBe('end_turn');
+    const chunks = editor.updatesOf('agent_message_chunk', id);
+    expect(editor.text('agent_message_chunk', id)).toBe(words.join(''));
+    expect(chunks.length).toBeLessThan(words.length / 2);
+  });
+});
+
 describe('ends of a prompt', () => {
   it('reports a failure with its message', async () => {
     const id = await open();
@@ -359,6 +371,52 @@ describe('permissions and questions', () => {
     const [request] = editor.permissions.filter(({ sessionId }) => sessionId === id);
     expect(JSON.stringify(request)).not.toContain('\u202E');
     expect(JSON.stringify(request?.toolCall.content)).toContain('rm x');
+  });
+
+  it('does not run a command when the editor fails to request permission', async () => {
+    const id = await open();
+    editor.permit(() => Promise.reject(new Error('no dialog')));
+    base.base.model.enqueue(command('call_failed'));
+    base.base.model.enqueue({ text: 'A pity.' });
+    expect(await editor.prompt(id, 'Run it')).toBe('end_turn');
+    expect(editor.call('call_failed').status).toBe('failed');
+    expect(lastInput()).toContain('could not display');
+  });
+
+  it('does not run a command for an option that was not offered', async () => {
+    const id = await open();
+    editor.permit(() => ({ outcome: { outcome: 'selected', optionId: 'allow_everything' } }));
+    base.base.model.enqueue(command('call_unknown'));
+    base.base.model.enqueue({ text: 'A pity.' });
+    expect(await editor.prompt(id, 'Run it')).toBe('end_turn');
+    expect(editor.call('call_unknown').status).toBe('failed');
+  });
+
+  it('shows a subagent as one call with its last line, and requests what it needs', async () => {
+    const id = await open();
+    editor.permit(choose('allow_once'));
+    const args = { description: 'count', prompt: 'Count the words', subagent_type: 'coder' };
+    base.base.model.enqueue({ calls: [{ name: 'Agent', args, id: 'call_agent' }] });
+    base.base.model.enqueue({
+      text: 'I start.\nNow I count.',
+      calls: [{ name: 'Bash', args: { command: 'echo 2' }, id: 'call_child' }],
+    });
+    const child = base.base.model.enqueue({ text: `${'A long report. '.repeat(40)}\nexactly two words.`, hold: true });
+    base.base.model.enqueue({ text: 'Two.' });
+    const reply = editor.prompt(id, 'Count');
+    await until(() => JSON.stringify(editor.call('call_agent').content ?? '').includes('exactly two words.'));
+    child.release();
+    expect(await reply).toBe('end_turn');
+    const states = editor
+      .updatesOf('tool_call_update', id)
+      .filter(({ toolCallId, content }) => toolCallId === 'call_agent' && content)
+      .map(({ content }) => JSON.stringify(content));
+    expect(states.some((state) => state.includes('"Now I count."'))).toBe(true);
+    expect(states.at(-1)).toContain('"exactly two words."');
+    expect(editor.text('agent_message_chunk', id)).toBe('Two.');
+    const [request] = editor.permissions.filter(({ sessionId }) => sessionId === id);
+    expect(request?.toolCall.toolCallId).toBe('agent-1:call_child');
+    await until(() => editor.call('agent-1:call_child').status === 'completed');
   });
 
   it('cancels the request when another client answers', async () => {
