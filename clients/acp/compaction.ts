@@ -15,7 +15,7 @@ function lastEnd(agents: Agents): { id: string; phase: 'completed' | 'cancelled'
   return undefined;
 }
 
-/** Starts a compaction and resolves with its end; rejects with the signal's reason. */
+/** Starts a compaction and resolves with its end, or as cancelled when the signal aborts; it continues then. */
 export async function compacted(
   agents: Agents,
   changes: Signal<string>,
@@ -24,7 +24,7 @@ export async function compacted(
 ): Promise<'completed' | 'cancelled'> {
   const before = lastEnd(agents)?.id;
   await start();
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
     const check = () => {
       const end = lastEnd(agents);
       if (end === undefined || end.id === before) return;
@@ -32,10 +32,12 @@ export async function compacted(
       resolve(end.phase);
     };
     const stop = changes.listen(check);
-    signal.addEventListener('abort', () => {
+    const onAbort = () => {
       stop();
-      reject(signal.reason);
-    });
+      resolve('cancelled');
+    };
+    signal.addEventListener('abort', onAbort);
+    if (signal.aborted) onAbort();
     check();
   });
 }

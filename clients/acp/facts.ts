@@ -10,7 +10,7 @@ export interface Facts {
   /** Modes and options as they are sent with a reply. */
   described(): { modes: ReturnType<typeof modesOf>; configOptions: ReturnType<typeof optionsOf> };
   options(): ReturnType<typeof optionsOf>;
-  /** Reads what can change without an event of the session: models, skills, commands of plugins. */
+  /** Reads everything again, as events may have been missed and models, skills and plugins have none of the session. */
   reload(): Promise<void>;
   changeMeta(meta: TranscriptMeta): void;
   changeTitle(title: string, at: string): void;
@@ -34,11 +34,13 @@ export async function readFacts(rest: Rest, id: string): Promise<Facts> {
   const readStatus = async () => settingsOf(await rest.status(id), defaultModel);
 
   async function reload(): Promise<void> {
-    const [config, listed, found] = await Promise.all([
+    const [session, config, listed, found] = await Promise.all([
+      rest.session(id),
       rest.config(),
       rest.models(),
       rest.request('GET /api/v1/sessions/{session_id}/skills', { path }),
     ]);
+    title = { text: session.title, at: session.updated_at };
     defaultModel = config.default_model;
     models = listed.items;
     skills = found.skills;

@@ -53,10 +53,11 @@ export async function openSession({ link, editor, session, lists, log }: OpenSes
   const { cwd } = session.metadata;
   const { rest, socket } = link.client;
   const facts = await readFacts(rest, id);
-  if (session.title !== '') facts.changeTitle(session.title, session.updated_at);
   let isLive = false;
   const changes = createSignal<string>();
-  const controller = new AbortController();
+  const closed = new AbortController();
+  /** Ends the wait for a compaction. */
+  let commands = new AbortController();
 
   const emit = async (update: SessionUpdate) => {
     // A rejection means that the connection to the editor has closed, which ends the bridge.
@@ -77,7 +78,9 @@ export async function openSession({ link, editor, session, lists, log }: OpenSes
     },
     eventsMissed() {
       ready();
-      if (isLive) void interactions.refresh();
+      if (!isLive) return;
+      void interactions.refresh();
+      void reload();
     },
   });
   const { agents } = follower;
@@ -173,7 +176,7 @@ export async function openSession({ link, editor, session, lists, log }: OpenSes
         await rest.undo(id, 1);
         return reply({ stopReason: 'end_turn', message: 'The last prompt and everything after it were removed.' });
       case 'compact': {
-        const ended = AbortSignal.any([signal, controller.signal]);
+        const ended = AbortSignal.any([signal, closed.signal, commands.signal]);
         const end = await compacted(agents, changes, () => rest.compact(id, command.instruction), ended);
         if (end === 'cancelled') return reply({ stopReason: 'cancelled' });
         return reply({ stopReason: 'end_turn', message: 'The conversation was compacted.' });
@@ -186,7 +189,7 @@ export async function openSession({ link, editor, session, lists, log }: OpenSes
     for (const stop of stops) stop();
     interactions.close();
     prompts.close();
-    controller.abort(internal('The session was closed'));
+    closed.abort();
     follower.close();
   }
 
@@ -228,7 +231,11 @@ export async function openSession({ link, editor, session, lists, log }: OpenSes
       if (command) return runCommand(command, signal);
       return reply(await prompts.run(promptRequest(target, content), signal));
     },
-    cancel: () => prompts.cancel(),
+    cancel() {
+      prompts.cancel();
+      commands.abort();
+      commands = new AbortController();
+    },
     async close() {
       prompts.cancel();
       try {

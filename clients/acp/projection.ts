@@ -54,7 +54,7 @@ export function createProjection(options: ProjectionOptions): Projection {
     const isOwn = options.isOwn(turn);
     if (!opened.has(turn.turnId)) {
       opened.add(turn.turnId);
-      if (!isOwn && turn.prompt !== undefined) yield chunk('user_message_chunk', `${turn.turnId}.prompt`, turn.prompt);
+      if (!isOwn) yield* promptUpdates(turn, agents);
     }
     for (const { frames } of turn.steps) for (const frame of frames) yield* frameUpdates(frame, turn, agents);
     if (turn.state === 'running') return;
@@ -67,6 +67,16 @@ export function createProjection(options: ProjectionOptions): Projection {
         texts.delete(frameId);
         calls.delete(frameId);
       }
+    }
+  }
+
+  function* promptUpdates(turn: Turn, agents: ReadonlyMap<string, TranscriptState>): Generator<SessionUpdate> {
+    const id = `${turn.turnId}.prompt`;
+    if (turn.prompt !== undefined) yield chunk('user_message_chunk', id, turn.prompt);
+    // Their bytes are not part of the transcript.
+    for (const attachmentId of turn.attachmentIds ?? []) {
+      const attachment = agents.get(MAIN_AGENT)?.attachments.get(attachmentId);
+      if (attachment) yield chunk('user_message_chunk', id, `[${attachment.name ?? attachment.mediaType}]`);
     }
   }
 

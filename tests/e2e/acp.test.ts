@@ -670,6 +670,19 @@ describe('commands', () => {
     expect(await base.ok('GET', `/sessions/${id}/status`)).toMatchObject({ plan_mode: false });
   });
 
+  it('ends a compaction that is cancelled', async () => {
+    const id = await open();
+    base.base.model.enqueue({ text: 'Answer.' });
+    await editor.prompt(id, 'Prompt');
+    const summary = base.base.model.enqueue({ text: 'The summary.', hold: true });
+    const reply = editor.prompt(id, '/compact');
+    await summary.sent;
+    await editor.agent.notify('session/cancel', { sessionId: id });
+    expect(await reply).toBe('cancelled');
+    summary.release();
+    await until(async () => JSON.stringify(await base.ok('GET', `/sessions/${id}`)).includes('"busy":false'));
+  });
+
   it('activates a skill, and ends with its turn', async () => {
     const id = await open();
     await until(() => editor.updatesOf('available_commands_update', id).at(0));

@@ -74,6 +74,18 @@ describe('createProjection', () => {
     expect(after(text('a😀\ud83d'), turn(0, 'completed'))).toEqual(['agent: \uFFFD']);
   });
 
+  it('names the attachments of a prompt', () => {
+    const { after } = open();
+    const attachment: TranscriptOp = {
+      op: 'attachment.upsert',
+      attachment: { attachmentId: 't0.att1', mediaType: 'image/png' },
+    };
+    expect(after(attachment, turn(0, 'running', { attachmentIds: ['t0.att1'] }))).toEqual([
+      'user: p0',
+      'user: [image/png]',
+    ]);
+  });
+
   it('starts again when an attempt has failed', () => {
     const { after } = open();
     after(turn(0, 'running'), text('half'));
