@@ -1,7 +1,9 @@
 /** A bridge between an editor and the server: the Agent Client Protocol over two streams. */
 import type { Readable, Writable } from 'node:stream';
+import type { ClientOptions } from '@service-code/client';
 
-export interface AcpOptions {
+/** `fetch` and `WebSocket` are those with which the server is reached. */
+export interface AcpOptions extends Pick<ClientOptions, 'fetch' | 'WebSocket'> {
   /** Address of the server's page, with the base path if it has one. */
   url: string;
   token: string;

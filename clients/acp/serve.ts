@@ -9,8 +9,8 @@ import { createServerLink } from './server-link.ts';
 /** Requests that precede the end of the input are answered for this long. */
 const LAST_REPLIES_MS = 5_000;
 
-export async function serve({ url, token, version, input, output, log, signal }: AcpOptions): Promise<void> {
-  const link = createServerLink({ url, token });
+export async function serve({ version, input, output, log, signal, ...server }: AcpOptions): Promise<void> {
+  const link = createServerLink(server);
 
   async function* chunks(): AsyncGenerator<Uint8Array> {
     for await (const chunk of input) yield chunk;

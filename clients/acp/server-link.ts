@@ -1,6 +1,5 @@
 /** The connection to the server, and which server it is. */
-import { createClient, createSignal, type Client } from '@service-code/client';
-import { WebSocket } from 'ws';
+import { createClient, createSignal, type Client, type ClientOptions } from '@service-code/client';
 import { internal } from './errors.ts';
 
 /** A prompt waits this long for a connection; running prompts fail when it was lost for as long. */
@@ -20,10 +19,21 @@ export interface ServerLink {
   close(): void;
 }
 
-export function createServerLink(options: { url: string; token: string }): ServerLink {
+export interface ServerLinkOptions extends Pick<ClientOptions, 'fetch' | 'WebSocket'> {
+  url: string;
+  token: string;
+}
+
+export function createServerLink(options: ServerLinkOptions): ServerLink {
   const url = options.url.endsWith('/') ? options.url : `${options.url}/`;
-  const { token } = options;
-  const client = createClient({ baseUrl: url, token: () => token, WebSocket, firstDelayMs: FIRST_DELAY_MS });
+  const { token, fetch, WebSocket } = options;
+  const client = createClient({
+    baseUrl: url,
+    token: () => token,
+    WebSocket,
+    firstDelayMs: FIRST_DELAY_MS,
+    ...(fetch && { fetch }),
+  });
   const { socket, rest } = client;
   const lost = createSignal<undefined>();
   let id: Promise<string> | undefined;

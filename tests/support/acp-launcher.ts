@@ -1,10 +1,12 @@
 /** Program: runs the bridge on its standard streams. `SERVICE_URL` and `SERVICE_TOKEN` name the server. */
+import { WebSocket } from 'undici';
 import { runAcp } from '../../clients/acp/main.ts';
 
 const { SERVICE_URL: url = '', SERVICE_TOKEN: token = '' } = process.env;
 await runAcp({
   url,
   token,
+  WebSocket,
   version: '0.0.0-test',
   input: process.stdin,
   output: process.stdout,

@@ -40,7 +40,7 @@ async function bundle(): Promise<string> {
     format: 'esm',
     platform: 'node',
     conditions: ['@service-code/source'],
-    external: ['@agentclientprotocol/sdk', 'ws', 'zod', 'ulid'],
+    external: ['@agentclientprotocol/sdk', 'undici', 'zod', 'ulid'],
   });
   return outfile;
 }
