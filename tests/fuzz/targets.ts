@@ -1,5 +1,6 @@
 /** All fuzz targets by name. Each call is one random case, and throws or rejects when the code is wrong. */
 import type { Random } from '#support/random.ts';
+import { acpLines } from './acp-lines.ts';
 import { configMerge } from './config-merge.ts';
 import { denyLines } from './deny-lines.ts';
 import { hosts } from './hosts.ts';
@@ -16,4 +17,5 @@ export const fuzzTargets: Record<string, (random: Random) => void | Promise<void
   'tool-arguments': toolArguments,
   'config-merge': configMerge,
   'run-input': runInput,
+  'acp-lines': acpLines,
 };

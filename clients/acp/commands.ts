@@ -1,0 +1,58 @@
+/** Slash commands: those of the bridge, the skills, and the commands of plugins. */
+import type { AvailableCommand } from '@agentclientprotocol/sdk';
+import type { ActivateSkill, ContentPart, SkillDescriptor } from '@service-code/client';
+
+export type Attachment = NonNullable<ActivateSkill['attachments']>[number];
+
+export type Command =
+  | { kind: 'compact'; instruction: string }
+  | { kind: 'undo' }
+  | { kind: 'plan'; isOn: boolean }
+  | { kind: 'skill'; name: string; args: string; attachments: Attachment[] };
+
+const OWN: AvailableCommand[] = [
+  {
+    name: 'compact',
+    description: 'Summarizes the conversation to free context',
+    input: { hint: 'what the summary should keep' },
+  },
+  { name: 'undo', description: 'Removes the last prompt and everything after it from the conversation' },
+  { name: 'plan', description: 'Turns plan mode on, or off', input: { hint: 'on or off' } },
+];
+const isOwn = (name: string) => OWN.some((one) => one.name === name);
+
+/** Types of skills that a person can activate; others, such as references, are for the model. */
+const OFFERED: ReadonlySet<string> = new Set(['prompt', 'inline', 'flow', 'command']);
+const DESCRIPTION_CHARS = 500;
+
+const isOffered = ({ name, type }: SkillDescriptor) => (type === undefined || OFFERED.has(type)) && !isOwn(name);
+
+/** The list of commands for the editor. */
+export const commandsOf = (skills: readonly SkillDescriptor[]): AvailableCommand[] => [
+  ...OWN,
+  ...skills.filter(isOffered).map(({ name, description }) => ({
+    name,
+    description: description.slice(0, DESCRIPTION_CHARS),
+    input: { hint: 'arguments' },
+  })),
+];
+
+/** The command at the start of a prompt; undefined for an ordinary prompt. */
+export function commandIn(content: readonly ContentPart[], skills: readonly SkillDescriptor[]): Command | undefined {
+  const text = textOf(content);
+  const [, name = '', rest = ''] = /^\/(\S+)\s*([\s\S]*)$/.exec(text.trim()) ?? [];
+  if (name === '') return undefined;
+  const args = rest.trim();
+  if (name === 'compact') return { kind: 'compact', instruction: args };
+  if (name === 'undo') return { kind: 'undo' };
+  if (name === 'plan') return { kind: 'plan', isOn: args.toLowerCase() !== 'off' };
+  const skill = skills.find((one) => isOffered(one) && one.name.toLowerCase() === name.toLowerCase());
+  return skill && { kind: 'skill', name: skill.name, args, attachments: content.filter(isAttachment) };
+}
+
+/** The text of a prompt as the transcript has it. */
+export const textOf = (content: readonly ContentPart[]): string =>
+  content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+
+const isAttachment = (part: ContentPart): part is Attachment =>
+  part.type === 'image' || part.type === 'video' || part.type === 'file';

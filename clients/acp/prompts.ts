@@ -1,0 +1,172 @@
+/** The prompts that the editor has sent and whose end it waits for. */
+import { MAIN_AGENT, type Item, type TranscriptPrompt, type TranscriptState } from '@service-code/client';
+import type { RequestError } from '@agentclientprotocol/sdk';
+import { refusal, runningTurn, turnOutcome, type Outcome } from './stop-reason.ts';
+
+type Turn = Extract<Item, { kind: 'turn' }>;
+type Agents = ReadonlyMap<string, TranscriptState>;
+
+export interface PromptRequest {
+  /** Id of the prompt; undefined for a command, whose turn is found by its text. */
+  id: string | undefined;
+  /** Its text, as the transcript has it. */
+  text: string;
+  /** Sends it to the server; the signal aborts when it is cancelled before that. */
+  submit(signal: AbortSignal): Promise<void>;
+  /** Cancels it on the server; rejects when it cannot be reached. */
+  abort(steered: boolean): Promise<void>;
+}
+
+export interface Prompts {
+  /** Sends a prompt and resolves when it has ended; rejects when it is not accepted. */
+  run(request: PromptRequest, signal: AbortSignal): Promise<Outcome>;
+  /** Cancels all prompts that have not ended. */
+  cancel(): void;
+  /** Ends all prompts as cancelled. */
+  close(): void;
+  /** Fails all prompts that have not ended. */
+  fail(error: RequestError): void;
+  /** Call it after each change of the transcript. */
+  changed(): void;
+  isOwn(turn: Turn): boolean;
+  isOwnText(text: string): boolean;
+}
+
+interface Waiting {
+  request: PromptRequest;
+  isSubmitted: boolean;
+  unsent: AbortController;
+  isCancelled: boolean;
+  /** Whether the transcript has had an entry of the prompt; after a resync it lacks those that have ended. */
+  wasSeen: boolean;
+  /** Whether another client has put it into a running turn. */
+  isSteered: boolean;
+  turnId: string | undefined;
+  settle(outcome: Outcome): void;
+}
+
+export function createPrompts(agents: Agents): Prompts {
+  const waiting = new Set<Waiting>();
+  const ownTurns = new Set<string>();
+  /** The highest ordinal of the turns whose sender was determined. */
+  let lastOrdinal = -1;
+
+  function assignTurns(state: TranscriptState): void {
+    const at = state.items.findLastIndex((item) => item.kind === 'turn' && item.ordinal <= lastOrdinal);
+    for (const item of state.items.slice(at + 1)) {
+      if (item.kind !== 'turn') continue;
+      lastOrdinal = item.ordinal;
+      const own = [...waiting].find((one) => one.turnId === undefined && hasOpened(one.request, item, state));
+      if (!own) continue;
+      own.turnId = item.turnId;
+      ownTurns.add(item.turnId);
+    }
+  }
+
+  /** The outcome of a prompt that has ended. */
+  function outcomeOf(one: Waiting, state: TranscriptState): Outcome | undefined {
+    const { id } = one.request;
+    if (id === undefined || one.isSteered) return one.turnId === undefined ? undefined : turnOutcome(state, one.turnId);
+    const entry = state.prompts.get(id);
+    if (!entry) return one.wasSeen ? turnOutcome(state, one.turnId) : undefined;
+    one.wasSeen = true;
+    return ended(entry, one, state);
+  }
+
+  function ended(entry: TranscriptPrompt, one: Waiting, state: TranscriptState): Outcome | undefined {
+    switch (entry.status) {
+      case 'running':
+      case 'queued':
+        return undefined;
+      case 'blocked':
+        return refusal(state);
+      case 'aborted':
+        return { stopReason: 'cancelled' };
+      case 'failed':
+        return turnOutcome(state, one.turnId ?? lastTurn(state));
+      case 'completed':
+        if (one.turnId !== undefined || entry.steeredAt === undefined) return { stopReason: 'end_turn' };
+        one.isSteered = true;
+        one.turnId = runningTurn(agents);
+        return one.turnId === undefined ? { stopReason: 'end_turn' } : undefined;
+    }
+  }
+
+  function check(one: Waiting): void {
+    const state = agents.get(MAIN_AGENT);
+    const outcome = state && one.isSubmitted ? outcomeOf(one, state) : undefined;
+    if (outcome) one.settle(outcome);
+  }
+
+  async function abort(one: Waiting): Promise<void> {
+    try {
+      await one.request.abort(one.isSteered);
+    } catch {
+      one.settle({ stopReason: 'cancelled' });
+    }
+  }
+
+  function cancelOne(one: Waiting): void {
+    if (one.isCancelled) return;
+    one.isCancelled = true;
+    if (one.isSubmitted) void abort(one);
+    else one.unsent.abort();
+  }
+
+  return {
+    async run(request, signal) {
+      let settle: (outcome: Outcome) => void = () => {};
+      const settled = new Promise<Outcome>((resolve) => (settle = resolve));
+      const one: Waiting = {
+        request,
+        isSubmitted: false,
+        unsent: new AbortController(),
+        isCancelled: false,
+        wasSeen: false,
+        isSteered: false,
+        turnId: undefined,
+        settle,
+      };
+      const onAbort = () => cancelOne(one);
+      signal.addEventListener('abort', onAbort);
+      waiting.add(one);
+      try {
+        await request.submit(one.unsent.signal);
+        one.isSubmitted = true;
+        if (one.isCancelled) void abort(one);
+        check(one);
+        const outcome = await settled;
+        // The editor expects this reply after it has cancelled, even if the turn ended first.
+        return one.isCancelled ? { stopReason: 'cancelled' } : outcome;
+      } catch (error) {
+        if (one.isCancelled) return { stopReason: 'cancelled' };
+        throw error;
+      } finally {
+        waiting.delete(one);
+        signal.removeEventListener('abort', onAbort);
+      }
+    },
+    cancel: () => waiting.forEach(cancelOne),
+    close: () => waiting.forEach((one) => one.settle({ stopReason: 'cancelled' })),
+    fail: (error) => waiting.forEach((one) => one.settle({ error })),
+    changed() {
+      const state = agents.get(MAIN_AGENT);
+      if (!state) return;
+      assignTurns(state);
+      for (const one of waiting) check(one);
+    },
+    isOwn: ({ turnId }) => ownTurns.has(turnId),
+    isOwnText: (text) => [...waiting].some(({ request }) => request.text !== '' && text.includes(request.text)),
+  };
+}
+
+function lastTurn(state: TranscriptState): string | undefined {
+  const last = state.items.findLast((item) => item.kind === 'turn');
+  return last?.kind === 'turn' ? last.turnId : undefined;
+}
+
+/** Whether a prompt without a turn has opened this one: it is the running prompt, or has the same text. */
+function hasOpened({ id, text }: PromptRequest, { origin, prompt = '' }: Turn, state: TranscriptState): boolean {
+  if (id === undefined) return text === prompt;
+  return origin.kind === 'user' && (state.prompts.get(id)?.status === 'running' || text === prompt);
+}

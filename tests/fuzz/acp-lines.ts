@@ -1,0 +1,224 @@
+/**
+ * Fuzz target: an editor sends any line, such as a damaged request. Each line gets the reply that JSON-RPC prescribes,
+ * one or none, every line of the output is a message, and the bridge continues.
+ */
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { ReadableStream, WritableStream } from 'node:stream/web';
+import { setImmediate as turn } from 'node:timers/promises';
+import { ndJsonStream } from '@agentclientprotocol/sdk';
+import { createClient } from '@service-code/client';
+import * as z from 'zod';
+import { integer, pick, type Random } from '#support/random.ts';
+import { startAgent } from '../../clients/acp/agent.ts';
+
+const PATIENCE_TURNS = 10_000;
+
+const METHODS: [string, Record<string, unknown>][] = [
+  ['initialize', { protocolVersion: 1, clientCapabilities: { elicitation: { form: {} } }, clientInfo: null }],
+  [
+    'session/new',
+    { cwd: '/', mcpServers: [{ name: 'a', command: 'a', args: [], env: [] }], additionalDirectories: ['/'] },
+  ],
+  ['session/load', { cwd: '/', mcpServers: [{ type: 'http', name: 'a', url: 'x', headers: [] }], sessionId: 's' }],
+  ['session/resume', { cwd: '/', sessionId: 's' }],
+  ['session/list', { cwd: '/', cursor: 'x' }],
+  ['session/close', { sessionId: 's' }],
+  [
+    'session/prompt',
+    {
+      sessionId: 's',
+      prompt: [
+        { type: 'text', text: 'x' },
+        { type: 'resource_link', name: 'a', uri: 'file:///a' },
+      ],
+    },
+  ],
+  ['session/cancel', { sessionId: 's' }],
+  ['session/set_mode', { sessionId: 's', modeId: 'plan' }],
+  ['session/set_config_option', { sessionId: 's', configId: 'model', value: 'x' }],
+  ['session/delete', { sessionId: 's' }],
+  ['authenticate', { methodId: 'x' }],
+  ['$/cancel_request', { requestId: 1 }],
+  ['no/such', {}],
+];
+const VALUES: unknown[] = [
+  null,
+  true,
+  0,
+  -1,
+  1.5,
+  1e308,
+  '',
+  'x',
+  '/',
+  '../a',
+  '\u0000',
+  '\ud800',
+  '\u2028',
+  '😀',
+  '__proto__',
+  [],
+  [[]],
+  {},
+  { type: 'text' },
+  { __proto__: null },
+  'x'.repeat(5000),
+  '2.0',
+  'initialize',
+];
+const IDS: unknown[] = [0, 1, -1, 1.5, 'a', '', null, true, {}, []];
+const RAW = [
+  '',
+  ' ',
+  'null',
+  '[]',
+  '[{}]',
+  '"text"',
+  '7',
+  '{',
+  '{}',
+  '{"jsonrpc":"2.0"}',
+  'Content-Length: 5',
+  '\u0000',
+  '\ufeff{}',
+  '{"a":1}{"b":2}',
+];
+
+/** Replaces or removes a member somewhere in the value. */
+function damaged(random: Random, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || random() < 0.2) return pick(random, VALUES);
+  const entries = Object.entries(value);
+  if (entries.length === 0)
+    return random() < 0.5 ? pick(random, VALUES) : { [`k${integer(random, 9)}`]: pick(random, VALUES) };
+  const at = integer(random, entries.length);
+  const changed = entries.flatMap(([name, member], index): [string, unknown][] => {
+    if (index !== at) return [[name, member]];
+    return random() < 0.2 ? [] : [[name, damaged(random, member)]];
+  });
+  return Array.isArray(value) ? changed.map(([, member]) => member) : Object.fromEntries(changed);
+}
+
+function randomLine(random: Random): Uint8Array {
+  if (random() < 0.1) return Buffer.from(pick(random, RAW));
+  const [method, params] = pick(random, METHODS);
+  const message: Record<string, unknown> = {
+    jsonrpc: '2.0',
+    method,
+    params: random() < 0.7 ? damaged(random, params) : params,
+  };
+  if (random() < 0.9) message['id'] = pick(random, IDS);
+  const text = JSON.stringify(random() < 0.15 ? damaged(random, message) : message);
+  const bytes = Buffer.from(text);
+  const chance = random();
+  if (chance < 0.1) return bytes.subarray(0, integer(random, bytes.length));
+  if (chance < 0.2) bytes[integer(random, bytes.length)] = pick(random, [0, 0x22, 0x7b, 0x7d, 0xff, 0xc3, 0x5c]);
+  return bytes;
+}
+
+type Expected = { id: unknown; codes?: number[] } | undefined;
+const hasId = (value: object): value is { id: unknown } => 'id' in value;
+const isId = (id: unknown) => id === null || typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id));
+
+/** The reply that a line gets; undefined for none. */
+function expected(line: Uint8Array): Expected {
+  const text = new TextDecoder().decode(line).trim();
+  if (text === '') return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { id: null, codes: [-32700] };
+  }
+  const invalid = { id: null, codes: [-32600] };
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return invalid;
+  const isCall = 'jsonrpc' in value && value.jsonrpc === '2.0' && 'method' in value && typeof value.method === 'string';
+  if (isCall && hasId(value) && isId(value.id)) return { id: value.id };
+  if (isCall && !hasId(value)) return undefined;
+  const isReply = !('method' in value) && ('id' in value || 'result' in value || 'error' in value);
+  return isReply ? undefined : invalid;
+}
+
+const replySchema = z.strictObject({
+  jsonrpc: z.literal('2.0'),
+  id: z.union([z.string(), z.number(), z.null()]),
+  result: z.unknown().optional(),
+  error: z.strictObject({ code: z.int(), message: z.string().min(1), data: z.unknown().optional() }).optional(),
+});
+
+/** A bridge whose server never answers. */
+function startBridge() {
+  let output = '';
+  let send: (chunk: Uint8Array) => void = () => {};
+  const input = new ReadableStream<Uint8Array>({
+    start: (controller) => void (send = (chunk) => controller.enqueue(chunk)),
+  });
+  const written = new WritableStream<Uint8Array>({ write: (chunk) => void (output += Buffer.from(chunk).toString()) });
+  class Silent {
+    send() {}
+    close() {}
+    addEventListener() {}
+  }
+  const client = createClient({
+    baseUrl: 'http://127.0.0.1:9/',
+    token: () => undefined,
+    WebSocket: Silent,
+    fetch: () => Promise.reject(new Error('no server')),
+  });
+  const link = {
+    url: 'http://127.0.0.1:9/',
+    client,
+    ready: async () => {},
+    serverId: async () => 'server',
+    onLost: () => () => {},
+    close() {},
+  };
+  startAgent({ stream: ndJsonStream(written, input), link, version: '0', log: () => {} });
+  return {
+    send: (line: Uint8Array) => send(Buffer.concat([line, Buffer.from('\n')])),
+    lines: () => output.split('\n').slice(0, -1),
+    forget: () => void (output = ''),
+  };
+}
+
+let bridge: ReturnType<typeof startBridge> | undefined;
+let sentinels = 0;
+
+async function replies(count: number): Promise<z.infer<typeof replySchema>[]> {
+  for (let turns = 0; turns < PATIENCE_TURNS && (bridge?.lines().length ?? 0) < count; turns += 1) await turn();
+  return (bridge?.lines() ?? []).map((line) => replySchema.parse(JSON.parse(line)));
+}
+
+/** The SDK reports unexpected messages on the console. */
+async function silently<T>(run: () => Promise<T>): Promise<T> {
+  const { error } = console;
+  Object.assign(console, { error: () => {} });
+  try {
+    return await run();
+  } finally {
+    Object.assign(console, { error });
+  }
+}
+
+/** One case. Throws when the replies differ from those of the protocol. */
+export async function acpLines(random: Random): Promise<void> {
+  bridge ??= startBridge();
+  bridge.forget();
+  const line = randomLine(random);
+  const reply = expected(line);
+  bridge.send(line);
+  const sentinel = `sentinel ${(sentinels += 1)}`;
+  const initialize = { jsonrpc: '2.0', id: sentinel, method: 'initialize', params: { protocolVersion: 1 } };
+  bridge.send(Buffer.from(JSON.stringify(initialize)));
+  const received = await silently(() => replies(reply ? 2 : 1));
+  const others = received.filter(({ id }) => id !== sentinel);
+  strictEqual(received.length - others.length, 1, `no reply after ${Buffer.from(line).toString()}`);
+  deepStrictEqual(
+    others.map(({ id }) => id),
+    reply ? [reply.id] : [],
+    Buffer.from(line).toString(),
+  );
+  for (const { result, error } of others) {
+    ok((result === undefined) !== (error === undefined), Buffer.from(line).toString());
+    if (reply?.codes) ok(error && reply.codes.includes(error.code), Buffer.from(line).toString());
+  }
+}
