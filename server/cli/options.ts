@@ -5,7 +5,10 @@ import type { ArgsDef } from 'citty';
 import { StartError } from '#server/errors/start-error.ts';
 import { LOG_LEVELS } from '#server/logging/log.ts';
 import type { LogLevel } from '#server/logging/log.ts';
+import { parseTrustedProxies, type TrustedProxies } from '#server/net/trusted-proxies.ts';
 import { SERVER_VERSION } from '#server/version.ts';
+import { parseBasePath } from './base-path-option.ts';
+import { parseHttps, type HttpsOptions } from './https-options.ts';
 
 const args = {
   port: {
@@ -58,6 +61,22 @@ const args = {
     default: false,
     description: 'Make the server reachable through the relay of the login (loopback bind only)',
   },
+  'base-path': {
+    type: 'string',
+    valueHint: 'path',
+    default: '/',
+    description: 'Path of the server at the address of a proxy',
+  },
+  'trust-proxy': {
+    type: 'string',
+    valueHint: 'address...',
+    description:
+      'Proxies whose forwarded headers count: addresses, CIDR ranges, loopback; repeatable or comma-separated; the server then counts as reachable by others',
+  },
+  https: { type: 'boolean', default: false, description: 'Speak TLS only, with a self-signed certificate by default' },
+  cert: { type: 'string', valueHint: 'file', description: 'Certificate of --https (PEM), together with --key' },
+  key: { type: 'string', valueHint: 'file', description: 'Private key of --cert (PEM)' },
+  qr: { type: 'boolean', default: false, description: 'Print the access URL as a QR code' },
   demo: { type: 'boolean', default: false, description: 'Use a scripted model that runs offline' },
 } as const satisfies ArgsDef;
 
@@ -92,6 +111,13 @@ export interface StartOptions {
   allowRemoteShutdown: boolean;
   allowRemoteTerminals: boolean;
   remoteControl: boolean;
+  /** Without a final slash; empty if the server is the root of its origin. */
+  basePath: string;
+  /** Undefined without `--trust-proxy`. */
+  trustedProxies: TrustedProxies | undefined;
+  /** Undefined without `--https`. */
+  https: HttpsOptions | undefined;
+  qr: boolean;
   demo: boolean;
 }
 
@@ -103,21 +129,22 @@ export type CommandLine =
 /** Options that take a value; the rest are switches. */
 const VALUED = new Set(Object.entries(args).flatMap(([name, { type }]) => (type === 'string' ? [name] : [])));
 const SWITCHES = new Set(Object.keys(args).flatMap((name) => (VALUED.has(name) ? [] : [name, `no-${name}`])));
+/** Options with several values; citty keeps only the last of a repeated option. */
+const LISTS = ['allowed-host', 'trust-proxy'] as const;
+type ListName = (typeof LISTS)[number];
 const BARE_HOST = '0.0.0.0';
 
 interface Normalized {
   /** Options in the `--name=value` form, so that none can consume the next argument as its value. */
   options: string[];
-  /** citty keeps only the last of a repeated option. */
-  allowedHosts: string[];
+  lists: Record<ListName, string[]>;
   words: string[];
 }
 
 function normalize(argv: string[]): Normalized {
-  const result: Normalized = { options: [], allowedHosts: [], words: [] };
+  const result: Normalized = { options: [], lists: { 'allowed-host': [], 'trust-proxy': [] }, words: [] };
   const rest = [...argv];
   const isValue = (token: string | undefined): token is string => token !== undefined && !/^-./.test(token);
-  const hosts = (text: string) => text.split(',').flatMap((host) => host.trim() || []);
 
   for (let token = rest.shift(); token !== undefined; token = rest.shift()) {
     if (!token.startsWith('-')) {
@@ -136,10 +163,11 @@ function normalize(argv: string[]): Normalized {
       value = rest.shift();
     if (value === undefined && name === 'host') value = BARE_HOST;
     if (value === undefined) throw new StartError(`option '--${name}' needs a value`);
-    if (name === 'allowed-host') {
-      result.allowedHosts.push(...hosts(value));
+    const list = LISTS.find((listName) => listName === name);
+    if (list) {
+      result.lists[list].push(value);
       if (inline !== undefined) continue;
-      while (isValue(rest[0])) result.allowedHosts.push(...hosts(rest.shift() ?? ''));
+      while (isValue(rest[0])) result.lists[list].push(rest.shift() ?? '');
     } else result.options.push(`--${name}=${value}`);
   }
   return result;
@@ -172,9 +200,7 @@ export async function parseCommandLine(argv: string[]): Promise<CommandLine> {
   if (argv.includes('--help') || argv.includes('-h')) return { command: 'print', text: await usage() };
   if (argv.includes('--version') || argv.includes('-v')) return { command: 'print', text: SERVER_VERSION };
   const isRotation = argv.includes(ROTATE);
-  const { options, allowedHosts, words } = normalize(
-    isRotation ? argv.filter((text) => text !== KEEP_CONNECTIONS) : argv,
-  );
+  const { options, lists, words } = normalize(isRotation ? argv.filter((text) => text !== KEEP_CONNECTIONS) : argv);
   if (words.length > 0) {
     if (words.length === 1 && isRotation) return { command: ROTATE, keepConnections: argv.includes(KEEP_CONNECTIONS) };
     throw new StartError(`unknown command '${words.join(' ')}'`);
@@ -186,7 +212,7 @@ export async function parseCommandLine(argv: string[]): Promise<CommandLine> {
     options: {
       port: parsePort(parsed.port),
       host: parsed.host,
-      allowedHosts,
+      allowedHosts: lists['allowed-host'].flatMap((text) => text.split(',').flatMap((host) => host.trim() || [])),
       logLevel: parseLevel(parsed['log-level']),
       debugEndpoints: parsed['debug-endpoints'],
       bypassAuth: parsed['dangerous-bypass-auth'],
@@ -195,6 +221,10 @@ export async function parseCommandLine(argv: string[]): Promise<CommandLine> {
       allowRemoteShutdown: parsed['allow-remote-shutdown'],
       allowRemoteTerminals: parsed['allow-remote-terminals'],
       remoteControl: parsed['remote-control'],
+      basePath: parseBasePath(parsed['base-path']),
+      trustedProxies: lists['trust-proxy'].length > 0 ? parseTrustedProxies(lists['trust-proxy']) : undefined,
+      https: parseHttps(parsed),
+      qr: parsed.qr,
       demo: parsed.demo,
     },
   };

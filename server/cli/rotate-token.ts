@@ -11,5 +11,7 @@ export async function runRotateToken(home: string, options: { keepConnections: b
   await openHome(home);
   const token = await rotateToken(home, options);
   const [instance] = await listInstances(home);
-  return [token, ...(instance ? accessUrls(instance.host, instance.port, token) : [])];
+  if (!instance) return [token];
+  const { host, port, base_path: basePath = '', certificate } = instance;
+  return [token, ...accessUrls(host, port, token, { basePath, secure: certificate !== undefined })];
 }
