@@ -15,7 +15,9 @@ export default defineRawEndpoint({
   async handler({ app }) {
     let document = documents.get(app);
     if (!document) {
-      document = openApiDocument(endpoints, app.bind, SERVER_VERSION).then((value) => JSON.stringify(value));
+      document = openApiDocument(endpoints, app.bind, { version: SERVER_VERSION, basePath: app.options.basePath }).then(
+        (value) => JSON.stringify(value),
+      );
       documents.set(app, document);
     }
     return { status: 200, headers: { 'content-type': JSON_TYPE }, body: await document };

@@ -5,6 +5,7 @@ import { createGuard, type Guard } from '#server/auth/guard.ts';
 import { createHostCheck, isLoopbackBind } from '#server/auth/hosts.ts';
 import { createPolicies, type Policies } from '#server/auth/policies.ts';
 import type { TokenFile } from '#server/auth/token.ts';
+import { clientOf, type Client, type ReceivedRequest } from '#server/net/forwarded.ts';
 import { BIND_CONNECTION, type ConnectionFacts, type TunnelConnection } from '#server/net/connection-facts.ts';
 import type { AppOptions, BindOptions } from './options.ts';
 
@@ -17,6 +18,10 @@ export interface ConnectionRules {
   readonly mounts: BindOptions;
   /** Path of the page in a browser; begins and ends with a slash. */
   readonly base: string;
+  /** What request paths may begin with and lose then: `base` without the final slash, empty in the tunnel. */
+  readonly basePath: string;
+  /** Who sent a request. */
+  client(request: ReceivedRequest): Client;
 }
 
 export interface Access {
@@ -25,6 +30,8 @@ export interface Access {
   readonly bind: ConnectionRules;
   /** Creates the rules of a connection of the remote-control tunnel. */
   tunnel(facts: TunnelConnection): ConnectionRules;
+  /** Calls `listener` once: at the first request on a loopback bind with the header of a proxy, if none is trusted. */
+  onProxySeen(listener: () => void): void;
   /** The facts that decide which endpoints and frames a connection has. */
   mounts(facts: ConnectionFacts): BindOptions;
 }
@@ -33,7 +40,7 @@ const listed = (text: string | undefined) => (text ?? '').split(',').flatMap((en
 
 /** Creates the rules of all connections, by the options and the environment at the start. */
 export function createAccess(options: AppOptions, token: TokenFile): Access {
-  const { bypassAuth, debugEndpoints, allowRemoteShutdown, allowRemoteTerminals } = options;
+  const { bypassAuth, debugEndpoints, allowRemoteShutdown, allowRemoteTerminals, basePath, trustedProxies } = options;
   const env = options.env();
   const credentials = createCredentials(token, env.SERVICE_CODE_PASSWORD);
   const hostCheck = createHostCheck({
@@ -42,25 +49,35 @@ export function createAccess(options: AppOptions, token: TokenFile): Access {
   });
   const hostAllowed = env.SERVICE_CODE_DISABLE_HOST_CHECK === '1' ? () => true : hostCheck;
   const listedOrigins = new Set(listed(env.SERVICE_CODE_CORS_ORIGINS));
-  const loopback = isLoopbackBind(options.host);
+  // A proxy on this machine connects from loopback as well: no connection is known to be this machine's own then.
+  const exposed = !isLoopbackBind(options.host) || trustedProxies !== undefined;
+  let proxySeen: (() => void) | undefined;
   const ban = createBan();
 
   const bind: ConnectionRules = {
     facts: BIND_CONNECTION,
     guard: createGuard({
-      ban: loopback ? undefined : ban,
+      ban: exposed ? ban : undefined,
       hostAllowed,
       listedOrigins,
       credentials: bypassAuth ? undefined : credentials,
     }),
-    policies: createPolicies({ loopback, needsCredentials: !bypassAuth, listedOrigins }),
-    mounts: { loopback, bypassAuth, debugEndpoints, allowRemoteShutdown, allowRemoteTerminals },
-    base: '/',
+    policies: createPolicies({ exposed, needsCredentials: !bypassAuth, listedOrigins }),
+    mounts: { exposed, bypassAuth, debugEndpoints, allowRemoteShutdown, allowRemoteTerminals },
+    base: `${basePath}/`,
+    basePath,
+    client(request) {
+      if (!exposed && proxySeen && request.headers['x-forwarded-for'] !== undefined) {
+        proxySeen();
+        proxySeen = undefined;
+      }
+      return clientOf(request, trustedProxies);
+    },
   };
 
   // The browser is on another machine, and the token is required also where the bind needs none.
-  const tunnelMounts: BindOptions = { ...bind.mounts, loopback: false, bypassAuth: false };
-  const tunnelPolicies = createPolicies({ loopback: false, needsCredentials: true, listedOrigins });
+  const tunnelMounts: BindOptions = { ...bind.mounts, exposed: true, bypassAuth: false };
+  const tunnelPolicies = createPolicies({ exposed: true, needsCredentials: true, listedOrigins });
 
   return {
     credentials,
@@ -71,7 +88,13 @@ export function createAccess(options: AppOptions, token: TokenFile): Access {
       policies: tunnelPolicies,
       mounts: tunnelMounts,
       base: `${facts.prefix}/`,
+      // The relay has removed its prefix.
+      basePath: '',
+      client: ({ headers }) => ({ address: facts.remoteAddress, scheme: facts.scheme, host: headers.host }),
     }),
+    onProxySeen(listener) {
+      proxySeen = listener;
+    },
     mounts: ({ kind }) => (kind === 'tunnel' ? tunnelMounts : bind.mounts),
   };
 }

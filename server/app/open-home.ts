@@ -45,7 +45,7 @@ export async function openHome(
   server: { serverId: string; startedAt: number },
   opened: Disposers,
 ): Promise<Home> {
-  const { home, host, port, clock } = options;
+  const { home, host, port, basePath, certificate, clock } = options;
   await openHomeFolder(home);
   const token = await openToken(home);
   const engineLog = opened.add(createEngineLog({ home, env: options.env(), output: options.log }));
@@ -55,7 +55,16 @@ export async function openHome(
   const demo = options.demo ? await (await import('#server/models/demo/server.ts')).startDemoModel() : undefined;
   if (demo) opened.add(demo);
 
-  const registered = registerInstance({ home, ...server, host, port, version: SERVER_VERSION, log });
+  const registered = registerInstance({
+    home,
+    ...server,
+    host,
+    port,
+    basePath,
+    certificate,
+    version: SERVER_VERSION,
+    log,
+  });
   /**
    * Lock of the configuration. The file is read while the server is still being registered, which creates the lock's
    * lease holder.

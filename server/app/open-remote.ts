@@ -23,10 +23,16 @@ export interface OpenRemoteDeps {
   log: Logger;
 }
 
-function refusalOf({ loopback, bypassAuth }: BindOptions): string | undefined {
-  if (!loopback) return 'Remote control requires a loopback bind.';
+function refusalOf({ exposed, bypassAuth }: BindOptions, { trustedProxies }: AppOptions): string | undefined {
+  if (trustedProxies) return 'Remote control cannot be combined with --trust-proxy.';
+  if (exposed) return 'Remote control requires a loopback bind.';
   if (bypassAuth) return 'Remote control cannot be combined with --dangerous-bypass-auth.';
   return undefined;
+}
+
+function originOf({ host, certificate }: AppOptions, port: number): string {
+  const scheme = certificate === undefined ? 'http' : 'https';
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /** Returns the function that loads the service. */
@@ -42,8 +48,8 @@ export function openRemote(deps: OpenRemoteDeps, opened: Disposers): () => Promi
       account,
       identity: home.identity,
       fetch,
-      refusal: refusalOf(bind),
-      localOrigin: () => `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port()}`,
+      refusal: refusalOf(bind, options),
+      localOrigin: () => originOf(options, port()),
       token: home.token.current,
       acceptConnection,
       clock: options.clock,

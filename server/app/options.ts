@@ -7,6 +7,7 @@ import { systemClock, type Clock } from '#server/clock.ts';
 import { features } from '#server/features/features.ts';
 import type { Logger } from '#server/logging/log.ts';
 import type { Fetch } from '#server/net/http-client.ts';
+import type { TrustedProxies } from '#server/net/trusted-proxies.ts';
 import { systemNetwork, type Network } from '#server/net/network.ts';
 import { pluginTimes, type PluginTimes } from '#server/plugins/plugins.ts';
 import { searchTimes, type SearchTimes } from '#server/search/search.ts';
@@ -47,6 +48,12 @@ export interface AppOptions {
   webTitle: string | undefined;
   allowRemoteShutdown: boolean;
   allowRemoteTerminals: boolean;
+  /** Path of the server at a proxy, without a final slash; empty if it is the root of its origin. */
+  basePath: string;
+  /** The proxies whose forwarded headers have an effect; undefined: none. */
+  trustedProxies: TrustedProxies | undefined;
+  /** Absolute path of the certificate file; undefined: plain HTTP. */
+  certificate: string | undefined;
   /** The features of sessions; tests pass their own. */
   features: readonly Feature[];
   /** The programs that clients may install; tests pass their own. */
@@ -78,11 +85,12 @@ export interface AppOptions {
 }
 
 /**
- * The facts by which an endpoint's `mounted` decides: some endpoints exist only on a loopback bind, or with an option.
- * Connections of the remote-control tunnel have those of a bind that other machines reach.
+ * The facts by which an endpoint's `mounted` decides: some endpoints exist only where no other machine reaches them, or
+ * with an option.
  */
 export interface BindOptions {
-  loopback: boolean;
+  /** Whether other machines reach the connection: by the bind, through a proxy or through the tunnel. */
+  exposed: boolean;
   /** Whether requests need no token. */
   bypassAuth: boolean;
   debugEndpoints: boolean;
@@ -99,6 +107,9 @@ const DEFAULTS = {
   webTitle: undefined,
   allowRemoteShutdown: false,
   allowRemoteTerminals: false,
+  basePath: '',
+  trustedProxies: undefined,
+  certificate: undefined,
   features,
   capabilities: shippedCapabilities,
   documents: {},

@@ -3,6 +3,7 @@
  * request object, no reply.
  */
 import type { ErrorName } from '#server/errors/catalogue.ts';
+import type { Scheme } from '#server/net/forwarded.ts';
 import type { Ban } from './ban.ts';
 import { corsHeaders, isOwnOrigin, originAllowed } from './origins.ts';
 import type { Credentials } from './credentials.ts';
@@ -16,14 +17,16 @@ export interface GuardedRequest {
   target: { decoded: string; segments: string[] } | undefined;
   /** Whether a handler or a route rule names the target. */
   isServed: boolean;
+  /** With `scheme` and the connection: the server's address as the client has it. */
   host: string | undefined;
+  scheme: Scheme;
   origin: string | undefined;
   /** `Sec-Fetch-Site`: how the page that caused the request relates to this server. Only browsers send it. */
   fetchSite: string | undefined;
   authorization: string | undefined;
   /** `Access-Control-Request-Headers` of a preflight. */
   requestedHeaders: string | undefined;
-  /** Address of the client by the facts of its connection; forwarded headers are ignored. */
+  /** Address of the client; forwarded headers count only with `--trust-proxy`. */
   remoteAddress: string | undefined;
 }
 
@@ -42,7 +45,7 @@ export interface Verdict {
 
 export interface GuardedUpgrade extends Pick<
   GuardedRequest,
-  'host' | 'origin' | 'fetchSite' | 'authorization' | 'remoteAddress'
+  'host' | 'scheme' | 'origin' | 'fetchSite' | 'authorization' | 'remoteAddress'
 > {
   /** `Sec-WebSocket-Protocol` as sent. */
   protocols: string | undefined;
@@ -52,14 +55,14 @@ export type UpgradeVerdict = 'pass' | 401 | 403 | 429;
 
 /** The address of this server in a browser, by the facts of a connection. */
 export interface PublicAddress {
-  scheme: 'http' | 'https';
+  scheme: Scheme;
   /** `host[:port]` */
   host: string;
 }
 
 /** Rules of the connections of one kind. */
 export interface GuardRules {
-  /** Undefined for connections to a loopback bind. */
+  /** Undefined for connections that only this machine can open. */
   ban: Ban | undefined;
   hostAllowed(host: string | undefined): boolean;
   /** Literal origins of `SERVICE_CODE_CORS_ORIGINS`. */
@@ -122,9 +125,11 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials, publ
 
   const acceptsHost = publicAddress ? (host: string | undefined) => host === publicAddress.host : hostAllowed;
 
-  function allows(origin: string, host: string | undefined): boolean {
+  function allows(origin: string, { host, scheme }: Pick<GuardedRequest, 'host' | 'scheme'>): boolean {
     if (publicAddress) return origin === originOf(publicAddress);
-    return credentials ? originAllowed(origin, host, listedOrigins) : isOwnOrigin(origin, host, listedOrigins);
+    return credentials
+      ? originAllowed(origin, host, listedOrigins)
+      : isOwnOrigin(origin, { scheme, host }, listedOrigins);
   }
 
   /** CORS is not sufficient there: a request without a preflight would already have been executed. */
@@ -171,7 +176,7 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials, publ
   return {
     async request(guarded) {
       const { method, target, host, origin, fetchSite, authorization, requestedHeaders, remoteAddress } = guarded;
-      const allowed = origin !== undefined && allows(origin, host);
+      const allowed = origin !== undefined && allows(origin, guarded);
       const cors = allowed && !publicAddress ? corsHeaders(origin, requestedHeaders) : {};
       const refused = (error: ErrorName, message: string, headers = cors, status?: number): Verdict => ({
         outcome: 'refused',
@@ -203,10 +208,10 @@ export function createGuard({ ban, hostAllowed, listedOrigins, credentials, publ
       return credentials ? { outcome: 'pass', headers: cors, authorized: true } : { outcome: 'pass', headers: cors };
     },
 
-    async upgrade({ host, origin, fetchSite, authorization, remoteAddress, protocols }) {
+    async upgrade({ host, scheme, origin, fetchSite, authorization, remoteAddress, protocols }) {
       if (banned(remoteAddress)) return 429;
       if (!acceptsHost(host)) return 403;
-      if (origin !== undefined && !allows(origin, host)) return 403;
+      if (origin !== undefined && !allows(origin, { host, scheme })) return 403;
       if (isForeign(fetchSite, origin)) return 403;
       return checkToken(offeredSecret({ authorization, protocols }), remoteAddress);
     },

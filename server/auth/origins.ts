@@ -1,4 +1,5 @@
 /** Origin rules for browsers, and the CORS headers of allowed origins. */
+import type { Scheme } from '#server/net/forwarded.ts';
 import { isLoopbackName, parseHost } from './hosts.ts';
 
 const ALLOWED_METHODS = 'GET, POST, PUT, PATCH, DELETE, OPTIONS';
@@ -22,10 +23,13 @@ export function originAllowed(origin: string, host: string | undefined, listed: 
  * Rule for a server without authentication, where no other check protects the machine from web pages: only the exact
  * origin that the request is addressed to, or a listed one. Every sandboxed frame has the origin `null`.
  */
-export function isOwnOrigin(origin: string, host: string | undefined, listed: ReadonlySet<string>): boolean {
+export function isOwnOrigin(
+  origin: string,
+  { scheme, host }: { scheme: Scheme; host: string | undefined },
+  listed: ReadonlySet<string>,
+): boolean {
   if (listed.has(origin)) return true;
-  // The server only speaks plain HTTP; with a TLS proxy in between the public origin has to be listed.
-  const own = `http://${host ?? ''}`;
+  const own = `${scheme}://${host ?? ''}`;
   // Any text that is not a name and a port could make the URL point to another host.
   if (host === undefined || parseHost(host) === undefined) return false;
   if (!URL.canParse(own) || !URL.canParse(origin)) return false;

@@ -1,8 +1,8 @@
 /** Security headers of responses: content policy and framing. */
 
 export interface PolicyRules {
-  /** True for connections that only this machine can open. */
-  loopback: boolean;
+  /** Whether other machines can open such connections. */
+  exposed: boolean;
   /** False with `--dangerous-bypass-auth`. */
   needsCredentials: boolean;
   /** Literal origins from `SERVICE_CODE_CORS_ORIGINS`. */
@@ -10,7 +10,7 @@ export interface PolicyRules {
 }
 
 export interface Policies {
-  /** Headers of every response; empty on loopback. */
+  /** Headers of every response; empty if only this machine can connect. */
   readonly answer: Readonly<Record<string, string>>;
   /** Headers of the page on every bind; they replace those of `answer`. */
   readonly page: Readonly<Record<string, string>>;
@@ -38,11 +38,11 @@ const isSource = (origin: string): boolean => URL.canParse(origin) && /^[!-~]+$/
  * Creates the policies of one kind of connection. On loopback any page may frame this one, as editors do; without authentication only
  * listed origins may, because a framing page could trick the user into clicking approvals.
  */
-export function createPolicies({ loopback, needsCredentials, listedOrigins }: PolicyRules): Policies {
+export function createPolicies({ exposed, needsCredentials, listedOrigins }: PolicyRules): Policies {
   const framedBy = (origins: readonly string[]) => `${SOURCES}; frame-ancestors ${["'self'", ...origins].join(' ')}`;
-  const withCredentials = loopback ? SOURCES : framedBy([]);
+  const withCredentials = exposed ? framedBy([]) : SOURCES;
   return {
-    answer: loopback ? {} : headersWith(framedBy([])),
+    answer: exposed ? headersWith(framedBy([])) : {},
     page: headersWith(needsCredentials ? withCredentials : framedBy([...listedOrigins].filter(isSource))),
   };
 }

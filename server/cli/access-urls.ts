@@ -1,5 +1,6 @@
 /** The URLs under which a user opens the server. */
 import { networkInterfaces } from 'node:os';
+import { isLoopbackName } from '#server/auth/hosts.ts';
 
 const WILDCARDS = new Set(['0.0.0.0', '::']);
 
@@ -14,8 +15,27 @@ function reachableHosts(host: string): string[] {
   return ['localhost', ...addresses];
 }
 
-/** One URL for each reachable host, the first for this machine. Without `token` (auth bypassed): no fragment. */
-export function accessUrls(host: string, port: number, token: string | undefined): string[] {
-  const fragment = token === undefined ? '' : `#token=${token}`;
-  return reachableHosts(host).map((name) => `http://${name.includes(':') ? `[${name}]` : name}:${port}/${fragment}`);
+export interface UrlForm {
+  /** Whether the server speaks TLS. */
+  secure?: boolean;
+  /** Without a final slash; empty: none. */
+  basePath?: string;
 }
+
+/** One URL for each reachable host, the first for this machine. Without `token` (auth bypassed): no fragment. */
+export function accessUrls(
+  host: string,
+  port: number,
+  token: string | undefined,
+  { secure = false, basePath = '' }: UrlForm = {},
+): string[] {
+  const fragment = token === undefined ? '' : `#token=${token}`;
+  const scheme = secure ? 'https' : 'http';
+  return reachableHosts(host).map(
+    (name) => `${scheme}://${name.includes(':') ? `[${name}]` : name}:${port}${basePath}/${fragment}`,
+  );
+}
+
+/** The first URL that other machines can reach, else the first one. */
+export const sharedUrl = (urls: readonly string[]): string | undefined =>
+  urls.find((url) => !isLoopbackName(new URL(url).hostname.replaceAll(/[[\]]/g, ''))) ?? urls[0];

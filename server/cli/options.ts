@@ -5,7 +5,10 @@ import type { ArgsDef } from 'citty';
 import { StartError } from '#server/errors/start-error.ts';
 import { LOG_LEVELS } from '#server/logging/log.ts';
 import type { LogLevel } from '#server/logging/log.ts';
+import { parseTrustedProxies, type TrustedProxies } from '#server/net/trusted-proxies.ts';
 import { SERVER_VERSION } from '#server/version.ts';
+import { parseBasePath } from './base-path-option.ts';
+import { parseHttps, type HttpsOptions } from './https-options.ts';
 
 const args = {
   port: {
@@ -58,6 +61,22 @@ const args = {
     default: false,
     description: 'Make the server reachable through the relay of the login (loopback bind only)',
   },
+  'base-path': {
+    type: 'string',
+    valueHint: 'path',
+    default: '/',
+    description: 'Path of the server at the address of a proxy',
+  },
+  'trust-proxy': {
+    type: 'string',
+    valueHint: 'address...',
+    description:
+      'Proxies whose forwarded headers count: addresses, CIDR ranges, loopback; repeatable or comma-separated; the server then counts as reachable by others',
+  },
+  https: { type: 'boolean', default: false, description: 'Speak TLS only, with a self-signed certificate by default' },
+  cert: { type: 'string', valueHint: 'file', description: 'Certificate of --https (PEM), together with --key' },
+  key: { type: 'string', valueHint: 'file', description: 'Private key of --cert (PEM)' },
+  qr: { type: 'boolean', default: false, description: 'Print the access URL as a QR code' },
   demo: { type: 'boolean', default: false, description: 'Use a scripted model that runs offline' },
 } as const satisfies ArgsDef;
 
@@ -82,27 +101,35 @@ export interface StartOptions {
   allowRemoteShutdown: boolean;
   allowRemoteTerminals: boolean;
   remoteControl: boolean;
+  /** Without a final slash; empty if the server is the root of its origin. */
+  basePath: string;
+  /** Undefined without `--trust-proxy`. */
+  trustedProxies: TrustedProxies | undefined;
+  /** Undefined without `--https`. */
+  https: HttpsOptions | undefined;
+  qr: boolean;
   demo: boolean;
 }
 
 /** Options that take a value; the rest are switches. */
 const VALUED = new Set(Object.entries(args).flatMap(([name, { type }]) => (type === 'string' ? [name] : [])));
 const SWITCHES = new Set(Object.keys(args).flatMap((name) => (VALUED.has(name) ? [] : [name, `no-${name}`])));
+/** Options with several values; citty keeps only the last of a repeated option. */
+const LISTS = ['allowed-host', 'trust-proxy'] as const;
+type ListName = (typeof LISTS)[number];
 const BARE_HOST = '0.0.0.0';
 
 interface Normalized {
   /** Options in the `--name=value` form, so that none can consume the next argument as its value. */
   options: string[];
-  /** citty keeps only the last of a repeated option. */
-  allowedHosts: string[];
+  lists: Record<ListName, string[]>;
   words: string[];
 }
 
 function normalize(argv: string[]): Normalized {
-  const result: Normalized = { options: [], allowedHosts: [], words: [] };
+  const result: Normalized = { options: [], lists: { 'allowed-host': [], 'trust-proxy': [] }, words: [] };
   const rest = [...argv];
   const isValue = (token: string | undefined): token is string => token !== undefined && !/^-./.test(token);
-  const hosts = (text: string) => text.split(',').flatMap((host) => host.trim() || []);
 
   for (let token = rest.shift(); token !== undefined; token = rest.shift()) {
     if (!token.startsWith('-')) {
@@ -121,10 +148,11 @@ function normalize(argv: string[]): Normalized {
       value = rest.shift();
     if (value === undefined && name === 'host') value = BARE_HOST;
     if (value === undefined) throw new StartError(`option '--${name}' needs a value`);
-    if (name === 'allowed-host') {
-      result.allowedHosts.push(...hosts(value));
+    const list = LISTS.find((listName) => listName === name);
+    if (list) {
+      result.lists[list].push(value);
       if (inline !== undefined) continue;
-      while (isValue(rest[0])) result.allowedHosts.push(...hosts(rest.shift() ?? ''));
+      while (isValue(rest[0])) result.lists[list].push(rest.shift() ?? '');
     } else result.options.push(`--${name}=${value}`);
   }
   return result;
@@ -145,6 +173,7 @@ function parseLevel(text: string): LogLevel {
 const COMMANDS = `
 COMMANDS
 
+                  acp  Be the agent of an editor (Agent Client Protocol over stdin and stdout)
          run [prompt]  Run one prompt in a session and print the answer
          rotate-token  Replace the bearer token
 
@@ -161,14 +190,14 @@ export async function startUsage(): Promise<string> {
 
 /** Parses the arguments of a start. Throws `StartError` for invalid ones. */
 export function parseStart(argv: string[]): StartOptions {
-  const { options, allowedHosts, words } = normalize(argv);
+  const { options, lists, words } = normalize(argv);
   if (words.length > 0) throw new StartError(`unknown command '${words.join(' ')}'`);
   const parsed = parseArgs<typeof args>(options, args);
   if (parsed.host === '') throw new StartError("option '--host' needs a value");
   return {
     port: parsePort(parsed.port),
     host: parsed.host,
-    allowedHosts,
+    allowedHosts: lists['allowed-host'].flatMap((text) => text.split(',').flatMap((host) => host.trim() || [])),
     logLevel: parseLevel(parsed['log-level']),
     debugEndpoints: parsed['debug-endpoints'],
     bypassAuth: parsed['dangerous-bypass-auth'],
@@ -177,6 +206,10 @@ export function parseStart(argv: string[]): StartOptions {
     allowRemoteShutdown: parsed['allow-remote-shutdown'],
     allowRemoteTerminals: parsed['allow-remote-terminals'],
     remoteControl: parsed['remote-control'],
+    basePath: parseBasePath(parsed['base-path']),
+    trustedProxies: lists['trust-proxy'].length > 0 ? parseTrustedProxies(lists['trust-proxy']) : undefined,
+    https: parseHttps(parsed),
+    qr: parsed.qr,
     demo: parsed.demo,
   };
 }

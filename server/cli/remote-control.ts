@@ -2,12 +2,7 @@
 import type { App } from '#server/app/app.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { createLogger } from '#server/logging/log.ts';
-
-/** Text of a QR code for a terminal. */
-async function qrCode(text: string): Promise<string> {
-  const { renderUnicodeCompact } = await import('uqr');
-  return renderUnicodeCompact(text, { border: 2 });
-}
+import { qrCode } from './qr-code.ts';
 
 /**
  * Starts remote control and prints the address with the token, and its QR code where the banner is printed. A failure is

@@ -8,12 +8,15 @@ import { createLogger } from '#server/logging/log.ts';
 import { waitAtMost } from '#server/async/wait-at-most.ts';
 import { endProcess, threadsBlocked } from '#server/processes/process-exit.ts';
 import { SERVER_VERSION } from '#server/version.ts';
-import { accessUrls } from './access-urls.ts';
+import { accessUrls, sharedUrl } from './access-urls.ts';
 import { reportDebugSignals } from './debugger.ts';
 import { openInBrowser } from './browser.ts';
-import { warnOfExposure } from './exposure.ts';
+import { watchCertificate, type CertificatePair } from './certificate.ts';
+import { warnOfExposure, warnOfProxy } from './exposure.ts';
 import { listen } from './listen.ts';
+import type { CertificateFiles } from './https-options.ts';
 import type { StartOptions } from './options.ts';
+import { qrCode } from './qr-code.ts';
 import { startRemoteControl } from './remote-control.ts';
 import { writeRedirectPage, type RedirectPage } from './redirect-page.ts';
 
@@ -36,7 +39,7 @@ function warner(options: StartOptions, log: Logger): (message: string) => void {
   };
 }
 
-function announce(options: StartOptions, urls: string[]): void {
+async function announce(options: StartOptions, urls: string[]): Promise<void> {
   if (options.logLevel !== 'silent') {
     // The only line with the token; printed at any log level, because the user needs it to sign in.
     createLogger('info').info(`Service server: ${urls[0]}`);
@@ -44,6 +47,9 @@ function announce(options: StartOptions, urls: string[]): void {
   }
   const lines = urls.map((url) => `  ${url}`).join('\n');
   process.stdout.write(`\n  Service Code ${SERVER_VERSION} is ready\n\n${lines}\n\n  Press Ctrl+C to stop\n\n`);
+  const shared = sharedUrl(urls);
+  // Elsewhere than on a terminal it would be a picture of the token in a file.
+  if (options.qr && process.stdout.isTTY && shared !== undefined) process.stdout.write(`${await qrCode(shared)}\n\n`);
 }
 
 /** Opens the access URL in the user's browser. Never rejects; on failure the user has the printed URL. */
@@ -90,6 +96,14 @@ export interface Served {
   requestsEnded(): Promise<void>;
   /** Runs after the last request. */
   closePlugins(): Promise<void>;
+  /** Undefined without `--https`. */
+  tls?: ServedTls | undefined;
+}
+
+export interface ServedTls {
+  files: CertificateFiles;
+  /** Replaces the certificate for new connections. */
+  replace(pair: CertificatePair): void;
 }
 
 async function close(app: App, { server, requestsEnded, closePlugins }: Served): Promise<void> {
@@ -118,15 +132,23 @@ export async function stopServer(app: App, served: Served): Promise<void> {
 }
 
 /** Listens and prints the URLs; returns a function to be called when the server stops. */
-async function serve(app: App, server: Server, options: StartOptions): Promise<() => Promise<void>> {
+async function serve(app: App, { server, tls }: Served, options: StartOptions): Promise<() => Promise<void>> {
   const warn = warner(options, app.log);
   const port = await listen(server, options.host, options.port, (busy) =>
     warn(`Port ${busy} is in use, trying ${busy + 1}.`),
   );
   await app.listening(port);
   warnOfExposure(app, warn);
-  const urls = accessUrls(options.host, port, await app.token());
-  announce(options, urls);
+  warnOfProxy(app, warn);
+  const unwatch =
+    tls &&
+    watchCertificate(tls.files, {
+      onChanged: tls.replace,
+      onUnusable: (reason) => warn(`The changed certificate is not used: ${reason}.`),
+    });
+  const { basePath } = options;
+  const urls = accessUrls(options.host, port, await app.token(), { secure: tls !== undefined, basePath });
+  await announce(options, urls);
   app.log.info('server started', { server_id: app.serverId, version: SERVER_VERSION, host: options.host, port });
   const unreadable = app.config.unreadable();
   // Otherwise the server log contains it already.
@@ -135,7 +157,10 @@ async function serve(app: App, server: Server, options: StartOptions): Promise<(
   }
   if (options.remoteControl) void startRemoteControl(app, { hasBanner: options.logLevel === 'silent' });
   const opening = options.open && urls[0] !== undefined ? openBrowser(urls[0], app) : undefined;
-  return async () => (await opening)?.remove();
+  return async () => {
+    unwatch?.();
+    await (await opening)?.remove();
+  };
 }
 
 /** Listens, prints the URLs, and resolves after the stop is complete. Throws `StartError` if it cannot listen. */
@@ -149,7 +174,7 @@ export async function runServer(
   reportDebugSignals(warner(options, app.log));
   let close = async () => {};
   try {
-    if (!signal.aborted) close = await serve(app, served.server, options);
+    if (!signal.aborted) close = await serve(app, served, options);
   } catch (error) {
     await app.close();
     throw error;

@@ -45,8 +45,8 @@ export interface DebugDeps extends Pick<WorkspaceSnapshotsDeps, 'agentServices' 
 }
 
 /** Whether the server has these endpoints with this bind: they show too much for an open port. */
-export const debugMounted = (bind: { loopback: boolean; debugEndpoints: boolean }): boolean =>
-  bind.loopback && bind.debugEndpoints;
+export const debugMounted = (bind: { exposed: boolean; debugEndpoints: boolean }): boolean =>
+  !bind.exposed && bind.debugEndpoints;
 
 const LISTS: Readonly<Record<Channel['scope'], AnyAllowList>> = {
   app: appList,

@@ -26,8 +26,9 @@ const instanceSchema = z.object({
   /** Undefined in files of older versions; those belong to this machine. */
   machine: z.string().optional(),
   start: z.string().optional(),
+  /** Path of the server at a proxy, without a final slash. */
   base_path: z.string().optional(),
-  /** Absolute path of the certificate file of a server with TLS. */
+  /** Absolute path of the certificate file; its server speaks TLS only. */
   certificate: z.string().optional(),
   /**
    * Whether commands may use the server: its port is bound, so that no other program listens at it, and it does not end
@@ -109,6 +110,9 @@ export interface InstanceOptions {
   /** The requested port; `bound` replaces it. */
   port: number;
   version: string;
+  /** Empty: none. */
+  basePath?: string;
+  certificate?: string | undefined;
   /** Milliseconds since the epoch. */
   startedAt: number;
   log: Logger;
@@ -117,7 +121,7 @@ export interface InstanceOptions {
 
 /** Registers this process, deletes files of dead servers and renews the heartbeat until `close`. */
 export async function registerInstance(options: InstanceOptions): Promise<InstanceEntry> {
-  const { home, serverId, host, version, startedAt, log, clock = systemClock } = options;
+  const { home, serverId, host, version, basePath, certificate, startedAt, log, clock = systemClock } = options;
   const path = join(directory(home), `${serverId}.json`);
   const self = await thisProcess();
   const watch = createHeartbeatWatch(clock);
@@ -140,6 +144,8 @@ export async function registerInstance(options: InstanceOptions): Promise<Instan
       machine,
       start,
       shared,
+      ...(basePath ? { base_path: basePath } : {}),
+      ...(certificate === undefined ? {} : { certificate }),
     };
     return JSON.stringify(instance);
   };

@@ -12,8 +12,8 @@ import { userShell } from './shell.ts';
 import { startTerminal, type Terminal } from './terminal.ts';
 
 /** Whether the server offers terminals with this bind: an open port must not expose a shell. */
-export const terminalsMounted = (bind: { loopback: boolean; allowRemoteTerminals: boolean }): boolean =>
-  bind.loopback || bind.allowRemoteTerminals;
+export const terminalsMounted = (bind: { exposed: boolean; allowRemoteTerminals: boolean }): boolean =>
+  !bind.exposed || bind.allowRemoteTerminals;
 
 /** The session that owns a terminal. */
 export interface TerminalSession {

@@ -43,15 +43,21 @@ export function origins(random: Random): void {
   deepStrictEqual(originAllowed(origin, target.text, LISTED), isListed || same, `${origin} for ${target.text}`);
   deepStrictEqual(originAllowed(origin, undefined, LISTED), isListed, origin);
 
-  const isSamePort = (host?.port || '80') === (target.port || '80');
-  const own = scheme === 'http' && seen !== undefined && seen === seenName('http', target) && isSamePort;
-  deepStrictEqual(isOwnOrigin(origin, target.text, LISTED), isListed || own, `${origin} as ${target.text}`);
+  const at = pick(random, ['http', 'https'] as const);
+  const port = at === 'http' ? '80' : '443';
+  const isSamePort = (host?.port || port) === (target.port || port);
+  const own = scheme === at && seen !== undefined && seen === seenName(at, target) && isSamePort;
+  deepStrictEqual(
+    isOwnOrigin(origin, { scheme: at, host: target.text }, LISTED),
+    isListed || own,
+    `${origin} as ${at}://${target.text}`,
+  );
 
   // A damaged host is never the server's, even if a browser would derive a host from it.
   const odd = damaged(random, target.text);
   if (!isWellFormed(odd) && URL.canParse(`http://${odd}`)) {
     const read = new URL(`http://${odd}`).origin;
-    if (isOwnOrigin(read, odd, LISTED)) throw new Error(`${read} as ${JSON.stringify(odd)}`);
+    if (isOwnOrigin(read, { scheme: 'http', host: odd }, LISTED)) throw new Error(`${read} as ${JSON.stringify(odd)}`);
   }
   const foreign = `http://evil${integer(random, 9)}.example`;
   if (originAllowed(foreign, odd, LISTED)) throw new Error(`${foreign} for ${JSON.stringify(odd)}`);

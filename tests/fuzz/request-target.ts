@@ -63,6 +63,7 @@ async function needsTheToken(random: Random): Promise<void> {
     target: parsed,
     isServed: match !== undefined,
     host: 'localhost',
+    scheme: 'http',
     origin: undefined,
     fetchSite: undefined,
     authorization: undefined,

@@ -1,8 +1,10 @@
 /** All fuzz targets by name. Each call is one random case, and throws or rejects when the code is wrong. */
 import type { Random } from '#support/random.ts';
 import { acpLines } from './acp-lines.ts';
+import { basePaths } from './base-paths.ts';
 import { configMerge } from './config-merge.ts';
 import { denyLines } from './deny-lines.ts';
+import { forwardedHeaders } from './forwarded-headers.ts';
 import { hosts } from './hosts.ts';
 import { origins } from './origins.ts';
 import { requestTarget } from './request-target.ts';
@@ -11,6 +13,8 @@ import { toolArguments } from './tool-arguments.ts';
 
 export const fuzzTargets: Record<string, (random: Random) => void | Promise<void>> = {
   'request-target': requestTarget,
+  'base-paths': basePaths,
+  'forwarded-headers': forwardedHeaders,
   hosts,
   origins,
   'deny-lines': denyLines,

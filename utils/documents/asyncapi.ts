@@ -1,5 +1,6 @@
 /** `/asyncapi.json`: the WebSocket as AsyncAPI 3.1.0, made from the schemas that run. */
 import * as z from 'zod';
+import { WEBSOCKET_PATH } from '#server/auth/guard.ts';
 import { durableEvents, globalEvents, volatileEvents, volatileGlobalEvents } from '#schema/events/catalogue.ts';
 import { ackSchema, frameId, requestFrames } from '#schema/frames/request-frames.ts';
 import { eventLikeFrames, serverFrames } from '#schema/frames/server-frames.ts';
@@ -18,6 +19,10 @@ export interface AsyncApiInputs {
   version: string;
   /** Bind host, without a port. */
   host: string;
+  /** Without a final slash; empty: none. */
+  basePath?: string;
+  /** Whether the server speaks TLS. */
+  secure?: boolean;
 }
 
 const CHANNEL = 'serviceCodeWebSocket';
@@ -64,7 +69,8 @@ const title = (name: string) =>
     .join(' ');
 
 /** Builds the document; takes some ten milliseconds. */
-export function asyncApiDocument({ version, host }: AsyncApiInputs) {
+export function asyncApiDocument({ version, host, basePath = '', secure = false }: AsyncApiInputs) {
+  const address = `${basePath}${WEBSOCKET_PATH}`;
   const schemas: Record<string, unknown> = {};
   const messages: Record<string, Message> = {};
 
@@ -120,10 +126,10 @@ export function asyncApiDocument({ version, host }: AsyncApiInputs) {
       description: 'Live events of sessions, and a few requests.',
     },
     defaultContentType: 'application/json',
-    servers: { local: { host, protocol: 'ws', pathname: '/api/v1/ws', description: 'This server.' } },
+    servers: { local: { host, protocol: secure ? 'wss' : 'ws', pathname: address, description: 'This server.' } },
     channels: {
       [CHANNEL]: {
-        address: '/api/v1/ws',
+        address,
         servers: [{ $ref: '#/servers/local' }],
         messages: Object.fromEntries(all.map((id) => [id, reference(id)])),
       },

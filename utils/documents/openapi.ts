@@ -199,7 +199,7 @@ function tagsOf(endpoints: readonly Endpoint[]): JsonSchema[] {
 export async function openApiDocument(
   entries: EndpointEntry[],
   bind: BindOptions,
-  version: string,
+  { version, basePath }: { version: string; basePath: string },
 ): Promise<JsonSchema> {
   const components = createComponents('#/components/schemas/');
   const paths: Record<string, Record<string, JsonSchema>> = {};
@@ -220,6 +220,7 @@ export async function openApiDocument(
       version,
       description: 'JSON replies are wrapped in `{ code, msg, data, request_id }`; `code` 0 is success.',
     },
+    ...(basePath === '' ? {} : { servers: [{ url: basePath }] }),
     tags: tagsOf(loaded.map(({ endpoint }) => endpoint)),
     paths,
     components: { schemas: components.schemas() },

@@ -3,6 +3,7 @@
  * limit a new connection replaces an idle one of a client that has not proved to be the user.
  */
 import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 const MAX_CONNECTIONS = 10_000;
@@ -38,6 +39,12 @@ interface Connection {
 export function limitConnections(server: Server, max: number): ConnectionLimit {
   /** In the order of arrival. */
   const connections = new Map<Duplex, Connection>();
+  /** Connections whose handshake is not complete, by the address of the client. */
+  const handshakes = new Map<string, Connection>();
+  const secured = new WeakMap<Duplex, Connection>();
+  const isSecure = 'setSecureContext' in server;
+  const peerOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
+  const connectionOf = (socket: Duplex) => secured.get(socket) ?? connections.get(socket);
 
   /** The oldest connection that may be closed for a new one. */
   function oldestClosable(): Duplex | undefined {
@@ -54,23 +61,36 @@ export function limitConnections(server: Server, max: number): ConnectionLimit {
       closed.destroy();
       if (closed === socket) return;
     }
-    connections.set(socket, { requests: 0, trusted: false, upgraded: false });
-    socket.once('close', () => connections.delete(socket));
+    const connection = { requests: 0, trusted: false, upgraded: false };
+    connections.set(socket, connection);
+    const peer = peerOf(socket);
+    if (isSecure) handshakes.set(peer, connection);
+    socket.once('close', () => {
+      connections.delete(socket);
+      if (handshakes.get(peer) === connection) handshakes.delete(peer);
+    });
+  });
+  // Over TLS, requests have another socket than the connection that counts.
+  server.on('secureConnection', (socket: Socket) => {
+    const peer = peerOf(socket);
+    const connection = handshakes.get(peer);
+    if (connection) secured.set(socket, connection);
+    handshakes.delete(peer);
   });
   server.on('request', ({ socket }, response) => {
-    const connection = connections.get(socket);
+    const connection = connectionOf(socket);
     if (!connection) return;
     connection.requests += 1;
     response.once('close', () => (connection.requests -= 1));
   });
   server.on('upgrade', (_request, socket) => {
-    const connection = connections.get(socket);
+    const connection = connectionOf(socket);
     if (connection) connection.upgraded = true;
   });
 
   return {
     trust(socket) {
-      const connection = connections.get(socket);
+      const connection = connectionOf(socket);
       if (connection) connection.trusted = true;
     },
   };

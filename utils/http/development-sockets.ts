@@ -28,6 +28,7 @@ export function createDevelopmentHooks(
   async function guarded({ headers }: { headers: Headers }): Promise<void> {
     const verdict = await app.access.bind.guard.upgrade({
       host: headers.get('host') ?? undefined,
+      scheme: 'http',
       origin: headers.get('origin') ?? undefined,
       fetchSite: headers.get('sec-fetch-site') ?? undefined,
       authorization: headers.get('authorization') ?? undefined,

@@ -14,8 +14,9 @@ import { rulesOf } from './connection-rules.ts';
 import { answerByTable } from './endpoint-table.ts';
 import { isLocalRequest } from './local-request.ts';
 import type { RequestTarget } from './request-target.ts';
-import { parseRequestTarget } from './request-target.ts';
+import { originForm, parseRequestTarget } from './request-target.ts';
 import type { RouteTable } from './route-table.ts';
+import { receivedRequest } from './received-request.ts';
 import { removeToken } from './remove-token.ts';
 import { failure } from './reply.ts';
 import { failureReply, sendReply } from './send-reply.ts';
@@ -26,7 +27,7 @@ export interface Host {
   app(): App | Promise<App>;
   routes: RouteTable;
   assets: AssetReader;
-  /** The address of the client of a connection to the port; default: the peer of the connection. */
+  /** The address of the client of a connection to the port; default: by the rules of the connection. */
   clientAddress?: (request: IncomingMessage) => string | undefined;
   /** Called for each request with a valid token. */
   onAuthorized?: (socket: Socket) => void;
@@ -57,28 +58,30 @@ function answerUnavailable({ node: { res: response } }: H3Event): void {
 
 /** Builds the handler of one server. It rejects with errors of Nitro's handlers. */
 export function createRequestHandler(
-  { app: appReady, routes, assets, clientAddress = ({ socket }) => socket.remoteAddress, onAuthorized }: Host,
+  { app: appReady, routes, assets, clientAddress, onAuthorized }: Host,
   nitro: NitroHandler,
 ): (event: H3Event) => Promise<void> {
   const isServed = ({ match, target }: ServedRequest): boolean =>
-    match !== undefined || (!isReserved(target) && (nitro.hasRule?.(rulePath(target)) ?? false));
+    match !== undefined || (!target.isBase && !isReserved(target) && (nitro.hasRule?.(rulePath(target)) ?? false));
 
   /** Checks the request and sets the headers that every answer has. */
   async function guarded(event: H3Event, target: RequestTarget | undefined): Promise<Verdict> {
     const { served } = event.context;
     const { req: request, res: response } = event.node;
     const { headers, socket } = request;
-    const { guard, policies } = served.rules;
+    const { client, rules } = served;
+    const { guard, policies } = rules;
     const verdict = await guard.request({
       method: served.method,
       target,
       isServed: target !== undefined && isServed(served),
-      host: headers.host,
+      host: client.host,
+      scheme: client.scheme,
       origin: headers.origin,
       fetchSite: headers['sec-fetch-site']?.toString(),
       authorization: headers.authorization,
       requestedHeaders: headers['access-control-request-headers'],
-      remoteAddress: served.remoteAddress,
+      remoteAddress: client.address,
     });
     if (verdict.authorized) onAuthorized?.(socket);
     for (const name in verdict.headers) response.setHeader(name, verdict.headers[name] ?? '');
@@ -94,6 +97,10 @@ export function createRequestHandler(
     const { headers } = event.node.req;
     const isPage = (method === 'GET' || method === 'HEAD') && !isReserved(target);
     if (!isPage) throw unknownRoute(event);
+    if (target.isBase) {
+      const location = target.query === '' ? rules.base : `${rules.base}?${target.query}`;
+      return sendReply(event, { status: 301, headers: { location } });
+    }
     const page = {
       base: rules.base,
       headers: rules.policies.page,
@@ -133,8 +140,8 @@ export function createRequestHandler(
     const { req: request } = event.node;
     const { target, requestId } = event.context.served;
     if (!isLocalRequest(request)) removeToken(request);
-    // Handlers see the origin form of a target in absolute form.
-    if (!request.url?.startsWith('/')) request.url = target.query === '' ? target.raw : `${target.raw}?${target.query}`;
+    // Handlers see the origin form of a target in absolute form, and no base path.
+    if (!request.url?.startsWith('/') || target.removed !== undefined) request.url = originForm(target);
     try {
       await nitro.handle(event);
     } catch (error) {
@@ -153,12 +160,15 @@ export function createRequestHandler(
     if (!app) return answerUnavailable(event);
     const startedAt = performance.now();
     const { method = 'GET', url = '/' } = request;
-    const target = parseRequestTarget(url);
-    const requestId = requestIdOf(request);
-    const match = target && routes.match(method, target.segments);
     const rules = rulesOf(app, request.socket);
-    const remoteAddress = rules.facts.kind === 'tunnel' ? rules.facts.remoteAddress : clientAddress(request);
-    const served: ServedRequest = { method, target: target ?? MALFORMED, match, requestId, rules, remoteAddress };
+    const target = parseRequestTarget(url, isLocalRequest(request) ? '' : rules.basePath);
+    const requestId = requestIdOf(request);
+    const match = target && !target.isBase ? routes.match(method, target.segments) : undefined;
+    const client =
+      clientAddress && rules.facts.kind === 'bind'
+        ? { address: clientAddress(request), scheme: 'http' as const, host: request.headers.host }
+        : rules.client(receivedRequest(request));
+    const served: ServedRequest = { method, target: target ?? MALFORMED, match, requestId, rules, client };
     event.context.app = app;
     event.context.served = served;
     try {
@@ -168,7 +178,7 @@ export function createRequestHandler(
         const { host } = request.headers;
         app.accessLog.info('request completed', {
           reqId: requestId,
-          req: { method, url, host, remoteAddress, remotePort: request.socket.remotePort },
+          req: { method, url, host, remoteAddress: client.address, remotePort: request.socket.remotePort },
           code: served.code,
           responseTime: Math.round((performance.now() - startedAt) * 1000) / 1000,
         });

@@ -24,12 +24,19 @@ export async function runEndpoint(
   event: H3Event,
 ): Promise<void> {
   const { app, served } = event.context;
-  const { match, target, requestId, rules, remoteAddress } = served;
+  const { match, target, requestId, rules, client } = served;
   // Nitro's router also has the endpoints; a request that the table gave to another file does not reach one through it.
   if (match?.kind !== 'endpoint' || !(definition.mounted?.(rules.mounts) ?? true)) throw unknownRoute(event);
   let reply: Reply;
   try {
-    reply = await run({ app, event, params: match.params, query: target.query, requestId, remoteAddress });
+    reply = await run({
+      app,
+      event,
+      params: match.params,
+      query: target.query,
+      requestId,
+      remoteAddress: client.address,
+    });
   } catch (error) {
     if (error instanceof RequestAborted) {
       served.isAborted = true;

@@ -6,6 +6,7 @@ import type { App } from '#server/app/app.ts';
 import type { FollowUp } from '#server/app/follow-ups.ts';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { newUlid } from '#server/ids.ts';
+import type { Client } from '#server/net/forwarded.ts';
 import type { RequestTarget } from './request-target.ts';
 import type { RouteMatch } from './route-table.ts';
 
@@ -18,8 +19,8 @@ export interface ServedRequest {
   requestId: string;
   /** Rules of the connection on which it arrived. */
   rules: ConnectionRules;
-  /** Address of the client, on which the guard decides. */
-  remoteAddress: string | undefined;
+  /** On which the guard decides. */
+  client: Client;
   /** The client has disconnected before its body was complete: there is no reply. */
   isAborted?: true;
   /** Work after the reply, if that is not an error. */
@@ -48,5 +49,5 @@ export function requestIdOf(request: IncomingMessage): string {
 /** The error for a request that no handler answers. */
 export function unknownRoute({ context }: H3Event): ServiceError {
   const { method, target } = context.served;
-  return new ServiceError('route.not_found', `Route ${method}:${target.decoded} not found`);
+  return new ServiceError('route.not_found', `Route ${method}:${target.removed ?? ''}${target.decoded} not found`);
 }

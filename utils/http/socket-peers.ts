@@ -4,7 +4,7 @@ import type { Hooks, Peer as Socketed } from 'crossws';
 import type { App } from '#server/app/app.ts';
 import { offeredSecret } from '#server/auth/guard.ts';
 import type { Peer, PeerHandle } from '#server/events/peer.ts';
-import { rulesOf } from './connection-rules.ts';
+import { assignedClient, rulesOf } from './connection-rules.ts';
 
 /** Bytes handed to `send` are text already encoded. */
 const TEXT_FRAME = { binary: false, compress: false };
@@ -67,9 +67,9 @@ export function peerHooks(
         authorization: headers.get('authorization') ?? undefined,
         protocols: headers.get('sec-websocket-protocol') ?? undefined,
       });
-      const { facts: connection } = rulesOf(app, connectionOf(socketed.websocket) ?? socketed);
-      const { remoteAddress = null } =
-        connection.kind === 'tunnel' ? connection : { remoteAddress: clientAddress(socketed) };
+      const socket = connectionOf(socketed.websocket) ?? socketed;
+      const { facts: connection } = rulesOf(app, socket);
+      const remoteAddress = assignedClient(socket)?.address ?? clientAddress(socketed) ?? null;
       const facts = {
         connection,
         remoteAddress,

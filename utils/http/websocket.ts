@@ -7,9 +7,10 @@ import type { App as H3App } from 'h3';
 import type { App } from '#server/app/app.ts';
 import { WEBSOCKET_PATH, bearerSubprotocol } from '#server/auth/guard.ts';
 import { lazy } from '#server/async/lazy.ts';
-import { rulesOf } from './connection-rules.ts';
+import { assignClient, rulesOf } from './connection-rules.ts';
+import { receivedRequest } from './received-request.ts';
 import { removeToken } from './remove-token.ts';
-import { parseRequestTarget, type RequestTarget } from './request-target.ts';
+import { originForm, parseRequestTarget, type RequestTarget } from './request-target.ts';
 import type { RouteTable } from './route-table.ts';
 import { peerHooks } from './socket-peers.ts';
 
@@ -121,20 +122,22 @@ export function createUpgradeListener(app: App, { routes, upgrade, plain }: Upgr
   /** Resolves to whether the WebSocket library has the socket now. */
   const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<boolean> => {
     const { headers, url = '' } = request;
-    const target = parseRequestTarget(url);
+    const rules = rulesOf(app, socket);
+    const target = parseRequestTarget(url, rules.basePath);
     const isGateway = target?.raw === WEBSOCKET_PATH;
-    if (!target || (!isGateway && !isPlainPath(routes, target))) {
+    if (!target || target.isBase || (!isGateway && !isPlainPath(routes, target))) {
       socket.destroy();
       return false;
     }
-    const { facts, guard } = rulesOf(app, socket);
-    const verdict = await guard.upgrade({
-      host: headers.host,
+    const client = rules.client(receivedRequest(request));
+    const verdict = await rules.guard.upgrade({
+      host: client.host,
+      scheme: client.scheme,
       origin: headers.origin,
       fetchSite: headers['sec-fetch-site']?.toString(),
       authorization: headers.authorization,
       protocols: headers['sec-websocket-protocol'],
-      remoteAddress: facts.kind === 'tunnel' ? facts.remoteAddress : request.socket.remoteAddress,
+      remoteAddress: client.address,
     });
     if (verdict !== 'pass') {
       refuse(socket, verdict);
@@ -145,7 +148,10 @@ export function createUpgradeListener(app: App, { routes, upgrade, plain }: Upgr
       return false;
     }
     if (socket instanceof Socket) socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_MS);
+    assignClient(socket, client);
     if (!isGateway) removeToken(request);
+    // The handler's path is found in it.
+    if (target.removed !== undefined) request.url = originForm(target);
     await (isGateway ? upgrade : plain.upgrade)(request, socket, head);
     return true;
   };

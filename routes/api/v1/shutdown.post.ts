@@ -4,7 +4,7 @@ import { defineEndpoint } from '#utils/endpoint.ts';
 export default defineEndpoint({
   summary: 'Stop the server',
   tag: 'meta',
-  mounted: ({ loopback, allowRemoteShutdown }) => loopback || allowRemoteShutdown,
+  mounted: ({ exposed, allowRemoteShutdown }) => !exposed || allowRemoteShutdown,
   data: z.object({ ok: z.literal(true) }),
   handler({ app, afterReply }) {
     afterReply(app.requestStop);

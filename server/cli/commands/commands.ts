@@ -4,6 +4,7 @@ import { start } from './start.ts';
 
 const loaders: Record<string, () => Promise<Command>> = {
   'rotate-token': async () => (await import('./rotate-token.ts')).rotateToken,
+  acp: async () => (await import('./acp.ts')).acp,
   run: async () => (await import('./run.ts')).run,
 };
 

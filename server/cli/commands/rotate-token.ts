@@ -26,8 +26,12 @@ export const rotateToken: Command = {
     await openHome(home);
     const token = await replaceToken(home, { keepConnections });
     const [instance] = await listInstances(home);
-    const urls = instance ? accessUrls(instance.host, instance.port, token) : [];
-    process.stdout.write(`${[token, ...urls].join('\n')}\n`);
+    const lines = [token];
+    if (instance) {
+      const { host, port, base_path: basePath = '', certificate } = instance;
+      lines.push(...accessUrls(host, port, token, { basePath, secure: certificate !== undefined }));
+    }
+    process.stdout.write(`${lines.join('\n')}\n`);
     return 0;
   },
 };

@@ -15,6 +15,7 @@ const facts: GuardedRequest = {
   target: at('/api/v1/meta'),
   isServed: false,
   host: '127.0.0.1:58627',
+  scheme: 'http',
   origin: undefined,
   fetchSite: undefined,
   authorization: `Bearer ${TOKEN}`,
@@ -444,7 +445,18 @@ describe('without credentials', () => {
     ['http://localhost.:58627', 'localhost.:58627', true],
     ['http://localhost:58627', 'localhost.:58627', false],
     ['http://evil.test.', '127.0.0.1:58627', false],
-  ])('%s at %s', (origin, host, expected) => expect(isOwnOrigin(origin, host, listed)).toBe(expected));
+  ])('%s at %s', (origin, host, expected) =>
+    expect(isOwnOrigin(origin, { scheme: 'http', host }, listed)).toBe(expected),
+  );
+
+  it.each([
+    ['https://dev.test', 'dev.test', true],
+    ['https://dev.test:443', 'dev.test', true],
+    ['http://dev.test', 'dev.test', false],
+    ['https://dev.test', 'dev.test:8443', false],
+  ])('%s at %s over TLS', (origin, host, expected) =>
+    expect(isOwnOrigin(origin, { scheme: 'https', host }, listed)).toBe(expected),
+  );
 
   const openGuard = () =>
     createGuard({

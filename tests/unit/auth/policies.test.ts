@@ -15,7 +15,7 @@ it('lets a listed origin frame the page only if it can neither terminate nor bre
     'https://a.test\n',
   ];
   const listedOrigins = new Set([...broken, 'https://listed.test', 'vscode-webview://id']);
-  const { page } = createPolicies({ loopback: true, needsCredentials: false, listedOrigins });
+  const { page } = createPolicies({ exposed: false, needsCredentials: false, listedOrigins });
   expect(page['content-security-policy']).toMatch(
     /; frame-ancestors 'self' https:\/\/listed\.test vscode-webview:\/\/id$/,
   );

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseRequestTarget } from '#utils/http/request-target.ts';
 
 it('decodes each segment once and keeps what is inside it', () => {
@@ -44,3 +44,32 @@ it.each([
   'http:///%',
   'http://h#/api/v1/meta',
 ])('refuses %s', (target) => expect(parseRequestTarget(target)).toBeUndefined());
+
+describe('a base path', () => {
+  const at = (target: string) => parseRequestTarget(target, '/code');
+
+  it.each([
+    ['/code/api/v1/meta?a=1', { raw: '/api/v1/meta', segments: ['api', 'v1', 'meta'], query: 'a=1', removed: '/code' }],
+    ['http://h/code/x', { raw: '/x', removed: '/code' }],
+    ['/code/', { raw: '/', decoded: '/', segments: [''], removed: '/code' }],
+    ['/code//x', { raw: '//x', segments: ['', 'x'], removed: '/code' }],
+    ['/code/code/x', { raw: '/code/x', removed: '/code' }],
+    ['/code/../api', { raw: '/../api', segments: ['..', 'api'], removed: '/code' }],
+  ])('is removed once from %s', (target, expected) => expect(at(target)).toMatchObject(expected));
+
+  it.each([
+    '/codex',
+    '/codex/api',
+    '/Code/api',
+    '%2Fcode/api',
+    '/%63ode/api',
+    '/api/v1/meta',
+    '//code/api',
+    '/x/code/',
+  ])('is not removed from %s', (target) => expect(at(target)).toEqual(parseRequestTarget(target)));
+
+  it('is recognized without the slash at its end', () => {
+    expect(at('/code?a=1')).toEqual({ ...parseRequestTarget('/code?a=1'), isBase: true });
+    expect(at('/code/code')).not.toHaveProperty('isBase');
+  });
+});
