@@ -25,6 +25,8 @@ export interface FoundServer {
   token: string | undefined;
   /** Path of the only certificate to trust; undefined for those that Node trusts. */
   certificate?: string | undefined;
+  /** Whether it runs in this process. */
+  isOwn: boolean;
   /** Stops a server of this process; a running one is left alone. */
   close(): Promise<void>;
 }
@@ -79,7 +81,12 @@ async function startOwn({ open }: Program, demo: boolean): Promise<FoundServer> 
   try {
     const port = await listen(served.server, HOST, 0, () => undefined);
     await app.listening(port, { isShared: false });
-    return { url: `http://${HOST}:${port}/`, token: await app.token(), close: () => stopServer(app, served) };
+    return {
+      url: `http://${HOST}:${port}/`,
+      token: await app.token(),
+      isOwn: true,
+      close: () => stopServer(app, served),
+    };
   } catch (error) {
     await app.close();
     throw error;
@@ -98,11 +105,11 @@ export async function findServer(choice: ServerChoice, program: Program): Promis
   }
   const url = choice.url ?? SERVICE_CODE_URL;
   // The token of this home is not sent to an address that may belong to another machine or user.
-  if (url) return { url: parseUrl(url), token: choice.token ?? SERVICE_CODE_TOKEN, close };
+  if (url) return { url: parseUrl(url), token: choice.token ?? SERVICE_CODE_TOKEN, isOwn: false, close };
   if (choice.token !== undefined) throw new StartError("option '--token' needs '--url'");
   await openHome(program.home);
   const [running] = await sharedInstances(program.home, SERVER_VERSION);
   if (!running) return startOwn(program, false);
   const token = await (await openToken(program.home)).current();
-  return { url: addressOf(running), token, certificate: running.certificate, close };
+  return { url: addressOf(running), token, certificate: running.certificate, isOwn: false, close };
 }

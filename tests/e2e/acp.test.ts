@@ -80,7 +80,7 @@ describe('initialize', () => {
         "agentInfo": {
           "name": "service-code",
           "title": "Service Code",
-          "version": "0.0.0-test",
+          "version": "0.1.0",
         },
         "authMethods": [],
         "protocolVersion": 1,

@@ -1,9 +1,8 @@
 /** The bridge in a process of its own, as an editor starts it. */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import type { ClientCapabilities } from '@agentclientprotocol/sdk';
-import { build } from 'esbuild';
 import { attach, connectEditor, type Editor } from './acp-editor.ts';
 
 export interface AcpProcess extends Editor {
@@ -27,30 +26,13 @@ export interface AcpProcessOptions {
   nodeOptions?: string[];
 }
 
-const ROOT = resolve(import.meta.dirname, '../..');
-let bundled: Promise<string> | undefined;
-
-/** The program of the bridge, bundled without its dependencies. */
-async function bundle(): Promise<string> {
-  const outfile = join(ROOT, `node_modules/.cache/acp/launcher-${process.pid}.mjs`);
-  await build({
-    entryPoints: [join(import.meta.dirname, 'acp-launcher.ts')],
-    outfile,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    conditions: ['@service-code/source'],
-    external: ['@agentclientprotocol/sdk', 'undici', 'zod', 'ulid'],
-  });
-  return outfile;
-}
+const COMMAND = resolve(import.meta.dirname, '../../bin/service-code.cjs');
 
 /** Starts the bridge; the caller closes it. */
 export async function startAcp(options: AcpProcessOptions): Promise<AcpProcess> {
   const { url, token, capabilities, raw = false, nodeOptions = [] } = options;
-  bundled ??= bundle();
-  const child = spawn(process.execPath, [...nodeOptions, await bundled], {
-    env: { ...process.env, SERVICE_URL: url, SERVICE_TOKEN: token },
+  const child = spawn(process.execPath, [...nodeOptions, COMMAND, 'acp'], {
+    env: { ...process.env, SERVICE_CODE_URL: url, SERVICE_CODE_TOKEN: token },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   let output = '';

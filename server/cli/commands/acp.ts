@@ -6,6 +6,7 @@ import { findServer, serverArgs, serverOptions, type ServerChoice } from '#serve
 import { transportOf } from '#server/cli/transport.ts';
 import { SERVER_VERSION } from '#server/version.ts';
 import { runAcp } from '../../../clients/acp/main.ts';
+import { limitYoungGeneration } from '../../../clients/acp/process-memory.ts';
 import type { Command } from './command.ts';
 
 const definition: CommandDefinition<ServerChoice> = {
@@ -24,6 +25,7 @@ export const acp: Command = {
     const stop = new AbortController();
     for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => stop.abort());
     const server = await findServer(options, program);
+    if (!server.isOwn) limitYoungGeneration();
     try {
       await runAcp({
         ...(await transportOf(server)),

@@ -18,7 +18,7 @@ export async function checkClientLists({ mcp_servers: servers = [], additional_d
   for (const [index, dir] of dirs.entries()) {
     const field = `additional_dirs.${index}`;
     if (!isAbsolute(dir)) throw invalidField(field, `${field} must be an absolute path`);
-    await checkDirectory(dir, field);
+    await checkDirectory(dir, 'path');
   }
 }
 
