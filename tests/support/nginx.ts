@@ -2,10 +2,10 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { PATIENCE_MS, until } from './patience.ts';
+import { until } from './patience.ts';
+import { isOpen } from './ports.ts';
 
 const PROGRAM = '/usr/sbin/nginx';
 const FILE = resolve(import.meta.dirname, '../../deploy/nginx.conf');
@@ -23,13 +23,6 @@ export async function makeTestCertificate(folder: string, name: string): Promise
   execFileSync('openssl', [...request, ...files], { stdio: 'ignore' });
   return { cert, key };
 }
-
-const answers = (port: number) =>
-  new Promise<boolean>((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
-    socket.once('connect', () => socket.destroy());
-  });
 
 /** Listens on `port` with TLS, before the server at `upstream`; stops at the end of the test. */
 export async function startNginx(folder: string, port: number, upstream: URL): Promise<void> {
@@ -61,6 +54,6 @@ export async function startNginx(folder: string, port: number, upstream: URL): P
   });
   await until(async () => {
     if (child.exitCode !== null) throw new Error(`nginx has ended: ${errors}`);
-    return answers(port);
-  }, PATIENCE_MS);
+    return isOpen(port);
+  }, 'nginx listens');
 }
