@@ -49,7 +49,7 @@ it('makes a certificate once, for the bind host, and speaks TLS only', async () 
   expect((await tlsRequest(again.url, { ca })).fingerprint).toBe(health.fingerprint);
   await again.stop();
 
-  // For another bind host it is made anew.
+  // For another bind host another one is made.
   await startDuringTest({ home, args: ['--https', '--host', '127.0.0.2'] });
   expect(await fingerprint(cert)).not.toBe(health.fingerprint);
   expect(new X509Certificate(await readFile(cert)).checkIP('127.0.0.2')).toBe('127.0.0.2');
@@ -67,7 +67,7 @@ it('warns of no plain HTTP on a bind that others reach, and answers as there', a
   expect(shutdown.text).toContain('40400');
 });
 
-it('makes a certificate anew that ends within 30 days', async () => {
+it('replaces a certificate that ends within 30 days', async () => {
   const home = await temporaryHome();
   const folder = join(home, 'server/tls');
   const short = await makeTestCertificate(folder, 'short');
