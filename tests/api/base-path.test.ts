@@ -43,7 +43,7 @@ describe.each(['/code', ''])('with %j in front', (base) => {
     }
     const socket = await connect(server, { path: `${base}/api/v1/ws` });
     expect(socket.hello.type).toBe('server_hello');
-    socket.close();
+    await socket.close();
     expect(await rawUpgrade(server.url, `${base}/api/v1/ws`)).toMatch(/^HTTP\/1\.1 401 /);
   });
 

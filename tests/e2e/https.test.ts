@@ -10,7 +10,7 @@ import { rawRequest } from '#support/raw-request.ts';
 import { spawnServer, type SpawnOptions } from '#support/server.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 import { tlsRequest } from '#support/tls-request.ts';
-import WebSocket from 'ws';
+import { WebSocket } from 'ws';
 
 async function startDuringTest(options: SpawnOptions) {
   const server = await spawnServer(options);

@@ -11,7 +11,6 @@ import { temporaryHome } from '#support/temporary-home.ts';
 import { tlsRequest } from '#support/tls-request.ts';
 
 if (!hasNginx) process.stderr.write('nginx is not installed: the server is not tested with a proxy\n');
-const withNginx = it.skipIf(!hasNginx);
 
 async function start() {
   const folder = await temporaryHome();
@@ -26,7 +25,7 @@ async function start() {
   return { folder, server, port, send, bearer };
 }
 
-withNginx('headers that a client sends have no effect', async () => {
+it.skipIf(!hasNginx)('headers that a client sends have no effect', async () => {
   const { server, send, bearer } = await start();
   expect(server.errors()).toContain('through a proxy');
   expect(server.errors()).not.toContain('plain HTTP');
@@ -55,7 +54,7 @@ withNginx('headers that a client sends have no effect', async () => {
 
 const connections = z.object({ connections: z.array(z.object({ remote_address: z.string() })) });
 
-withNginx('a browser has the page, its events and a session below the path', async () => {
+it.skipIf(!hasNginx)('a browser has the page, its events and a session below the path', async () => {
   const { folder, server, port } = await start();
   const { data } = await server.api('POST', '/workspaces', { root: folder, name: 'Far away' });
   expect(data).toMatchObject({ name: 'Far away' });
