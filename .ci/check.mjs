@@ -69,11 +69,15 @@ function tests(project, workers) {
   if (numTotalTests === 0) fail(`${project} tests`, 'there are none');
 }
 
-/** Installs Debian's chromium for the browser tests, if possible. */
-function ensureBrowser() {
-  if (existsSync('/usr/bin/chromium')) return;
-  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return;
-  run('apt packages', 'sh', ['-c', 'apt-get update -qq && apt-get install -y -qq chromium'], {
+/** Programs of the end-to-end tests, and Debian's packages of them. */
+const PACKAGES = { '/usr/bin/chromium': 'chromium', '/usr/sbin/nginx': 'nginx-light' };
+
+/** Installs the missing ones, if possible. */
+function ensurePrograms() {
+  const missing = Object.keys(PACKAGES).filter((program) => !existsSync(program));
+  if (missing.length === 0 || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return;
+  const names = missing.map((program) => PACKAGES[program]).join(' ');
+  run('apt packages', 'sh', ['-c', `apt-get update -qq && apt-get install -y -qq ${names}`], {
     DEBIAN_FRONTEND: 'noninteractive',
   });
 }
@@ -89,7 +93,7 @@ await together([
 tests('unit', WORKERS);
 tests('api', WORKERS);
 if (step('build', 'npm', ['run', '--silent', 'build'])) {
-  ensureBrowser();
+  ensurePrograms();
   // Each file starts its own server, many also a browser: more workers would only wait for each other.
   tests('e2e', 2);
 }

@@ -18,7 +18,7 @@ export interface ConnectionRules {
   readonly mounts: BindOptions;
   /** Path of the page in a browser; begins and ends with a slash. */
   readonly base: string;
-  /** What request paths may begin with and lose then: `base` without the final slash, empty in the tunnel. */
+  /** Removed from request paths that begin with it: `base` without the final slash; empty in the tunnel. */
   readonly basePath: string;
   /** Who sent a request. */
   client(request: ReceivedRequest): Client;

@@ -19,7 +19,7 @@ export interface CertificatePair {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const VALID_DAYS = 365;
-/** A certificate that ends earlier is made anew. */
+/** A certificate that ends earlier is replaced. */
 const LEAST_DAYS = 30;
 /** Between two looks at the files. */
 const LOOK_MS = 1000;

@@ -49,6 +49,8 @@ export interface ConnectOptions {
   /** Directories that the server receives when it requests the roots. */
   roots(): Promise<readonly string[]>;
   signal?: AbortSignal;
+  /** Values that errors must not quote, in addition to those of `env` and `headers`. */
+  hidden?: readonly string[];
 }
 
 /** A tool as its server lists it; the schema is not checked yet. */
@@ -196,6 +198,7 @@ function transportOf(
   options: ConnectOptions,
   onLost: (error: unknown) => void,
 ): OpenTransport {
+  const { hidden = [] } = options;
   if (config.transport === 'stdio') {
     const { runtime_id: runtime = LOCAL_RUNTIME } = config;
     if (runtime !== LOCAL_RUNTIME) throw new McpConnectError(`runtime ${runtime} does not exist`);
@@ -205,7 +208,8 @@ function transportOf(
       parse: (line) => library.deserializeMessage(clipJson(line)),
     });
     const { errorOutput, failure } = transport;
-    return { transport, secrets: Object.values(config.env ?? {}), errorOutput, failure, end: () => transport.close() };
+    const secrets = [...Object.values(config.env ?? {}), ...hidden];
+    return { transport, secrets, errorOutput, failure, end: () => transport.close() };
   }
   const headers = headersOf(config, options.env);
   const url = remoteUrl(config.url);
@@ -220,7 +224,7 @@ function transportOf(
   });
   return {
     transport,
-    secrets: Object.values(headers),
+    secrets: [...Object.values(headers), ...hidden],
     errorOutput: () => '',
     failure: () => undefined,
     async end(client) {

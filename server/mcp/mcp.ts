@@ -11,6 +11,7 @@ import type { McpAuth } from './auth/mcp-auth.ts';
 import { remoteAddress } from './config/expand.ts';
 import { prepareLaunch } from './config/launch.ts';
 import type { ServerDefinition } from './config/layers.ts';
+import type { McpServerConfig } from '#schema/config/mcp-server.ts';
 import type { McpConfig } from './config/mcp-config.ts';
 import { connectServer, type McpConnection } from './connect.ts';
 import { createSchemas } from './schemas.ts';
@@ -61,6 +62,10 @@ export interface McpDeps {
   log: Logger;
 }
 
+/** The texts of a client's entry, which are in no error: errors are recorded, and the entry is not. */
+const wordsOf = (config: McpServerConfig): string[] =>
+  config.transport === 'stdio' ? [config.command, ...(config.args ?? []), config.cwd ?? ''] : [config.url];
+
 /** Reads, loads and starts nothing until the first `hold`. */
 export function createMcp(deps: McpDeps): Mcp {
   const { auth, env, settings, log } = deps;
@@ -90,6 +95,7 @@ export function createMcp(deps: McpDeps): Mcp {
       timeoutMs: config.startupTimeoutMs ?? settings().startupTimeoutMs ?? STARTUP_TIMEOUT_MS,
       ...(config.transport === 'stdio' ? {} : { authProvider: auth.authProviderFor(server.name, config.url) }),
       signal,
+      ...(server.literal && { hidden: wordsOf(config) }),
       roots: async () => [root, ...(await deps.additionalDirs(root))],
     });
   }

@@ -1,5 +1,4 @@
 /** Who sent a request, and under which address of this server: by its connection, or by the headers of a listed proxy. */
-import type { IncomingHttpHeaders } from 'node:http';
 import { plainIp, type TrustedProxies } from './trusted-proxies.ts';
 
 export type Scheme = 'http' | 'https';
@@ -10,7 +9,7 @@ export interface ReceivedRequest {
   peer: string | undefined;
   /** Scheme of the connection. */
   scheme: Scheme;
-  headers: IncomingHttpHeaders;
+  headers: { readonly host?: string | undefined; readonly [name: string]: string | string[] | undefined };
 }
 
 export interface Client {

@@ -1,6 +1,7 @@
 /** `--base-path`: the same requests with the base path and, as from a proxy that has removed it, without. */
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { defineEventHandler, defineWebSocketHandler } from 'h3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rawRequest, rawUpgrade } from '#support/raw-request.ts';
 import { startServer, temporaryDirectory, type TestServer } from '#support/server.ts';
@@ -13,7 +14,15 @@ beforeAll(async () => {
   await mkdir(join(web, 'assets'));
   await writeFile(join(web, 'assets', 'a.js'), 'code();');
   await writeFile(join(web, 'index.html'), '<head><script src="./assets/a.js"></script></head>');
-  server = await startServer({ basePath: '/code', webDirectory: web });
+  server = await startServer({
+    basePath: '/code',
+    webDirectory: web,
+    plain: [
+      { route: '/url', method: 'get', handler: defineEventHandler(({ path, node }) => ({ path, url: node.req.url })) },
+      { route: '/socket', handler: defineWebSocketHandler({ open: (peer) => void peer.send('open') }) },
+      { route: '/code', handler: defineEventHandler(() => 'plain') },
+    ],
+  });
 });
 afterAll(async () => {
   await server.close();
@@ -43,11 +52,18 @@ describe.each(['/code', ''])('with %j in front', (base) => {
     }
     const socket = await connect(server, { path: `${base}/api/v1/ws` });
     expect(socket.hello.type).toBe('server_hello');
-    socket.close();
+    await socket.close();
     expect(await rawUpgrade(server.url, `${base}/api/v1/ws`)).toMatch(/^HTTP\/1\.1 401 /);
   });
 
-  it('the query and the body arrive', async () => {
+  it('plain handlers see no base path, and take sockets', async () => {
+    const { text } = await get(`${base}/url?a=1`, 'GET', withToken());
+    expect(JSON.parse(text)).toEqual({ path: '/url?a=1', url: '/url?a=1' });
+    const headers = { Authorization: `Bearer ${server.token}` };
+    expect(await rawUpgrade(server.url, `${base}/socket`, headers)).toMatch(/^HTTP\/1\.1 101 /);
+  });
+
+  it('the query arrives', async () => {
     const { status, text } = await get(`${base}/api/v1/sessions?page_size=x`, 'GET', withToken());
     expect([status, text]).toEqual([200, expect.stringContaining('page_size')]);
   });

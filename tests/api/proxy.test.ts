@@ -32,7 +32,7 @@ const list = z.object({ connections: z.array(z.object({ remote_address: z.string
 async function addressOfSocket(headers: Record<string, string>): Promise<unknown> {
   const socket = await connect(server, { headers });
   const { connections } = list.parse((await server.api('GET', '/connections')).data);
-  socket.close();
+  await socket.close();
   return connections.map(({ remote_address }) => remote_address);
 }
 

@@ -75,12 +75,16 @@ test('an entry is used as written, and a program needs a runtime', async () => {
   const talk = await mcp.talk();
   const { runtime_id: _runtime, ...nowhere } = sent('nowhere');
   const literal = sent('literal', '', { args: ['${NOT_SET}'] });
-  await profile(talk, { mcp_servers: [nowhere, literal] });
+  const secret = sent('secret', '', { command: '/nowhere/secret-program' });
+  await profile(talk, { mcp_servers: [nowhere, literal, secret] });
   await talk.turn('go', [{ text: 'Yes.' }]);
   const shown = new Map((await mcp.servers()).map((server) => [server.name, server]));
   expect(shown.get('nowhere')?.last_error).toContain('runtime_id');
   // Node is started, and finds no script of that name.
   expect(shown.get('literal')?.last_error).toContain('exited with code 1');
+  // Errors are recorded, and the entry is not.
+  expect(shown.get('secret')?.last_error).toBeTruthy();
+  expect(shown.get('secret')?.last_error).not.toContain('secret-program');
 });
 
 test('directories extend the workspace of this session, until they are emptied', async () => {

@@ -202,10 +202,10 @@ export async function spawnServer(options: SpawnOptions = {}): Promise<SpawnedSe
     const timer = setTimeout(() => reject(new Error(`no URL was printed:\n${printed}`)), PATIENCE_MS);
     const onText = (text: Buffer) => {
       printed += text.toString();
-      const [, port] = /http:\/\/[^\s/]+:(\d+)\//.exec(printed) ?? [];
+      const [, scheme, port] = /(https?):\/\/[^\s/]+:(\d+)\//.exec(printed) ?? [];
       if (port === undefined) return;
       clearTimeout(timer);
-      resolve(`http://127.0.0.1:${port}`);
+      resolve(`${scheme}://127.0.0.1:${port}`);
     };
     child.stdout.on('data', onText);
     child.stderr.on('data', onText);

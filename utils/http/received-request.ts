@@ -1,4 +1,4 @@
-/** What a request says about its client, for the rules of its connection. */
+/** The facts of a request that identify its client, for the rules of its connection. */
 import type { IncomingMessage } from 'node:http';
 import type { ReceivedRequest } from '#server/net/forwarded.ts';
 
