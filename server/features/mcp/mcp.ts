@@ -2,6 +2,7 @@
  * MCP servers in a session: the servers of its workspace that it uses, their tools in its agents, and the events about
  * them.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { SessionContext } from '#server/agent/contract/context.ts';
 import type { Feature, FeatureServices, LiveFeature } from '#server/agent/contract/feature.ts';
 import { event } from '#server/journal/records.ts';
@@ -45,6 +46,8 @@ function open(session: SessionContext, services: FeatureServices): SessionMcp {
   let sent: SessionServers | undefined;
   /** A list of the client that holds from the next turn. */
   let waiting: readonly McpServerInput[] | undefined;
+  /** The client's servers in force. Their names shadow configured ones. */
+  let inForce: readonly McpServerInput[] = [];
   let shadowed: ReadonlySet<string> = new Set();
   let offer: Offer | undefined;
   /** Messages of the published warnings. */
@@ -92,16 +95,31 @@ function open(session: SessionContext, services: FeatureServices): SessionMcp {
     }
   }
 
-  /** The names of the client's servers shadow configured ones from here on. */
-  async function replaceSent(servers: readonly McpServerInput[], signal: AbortSignal): Promise<void> {
-    if (!sent) {
-      if (servers.length === 0) return;
-      sent = services.mcp.forSession(session.cwd);
-      sent.workspace.onChange((change) => onChange(change, true));
-    }
+  function openSent(): SessionServers {
+    const opened = services.mcp.forSession(session.cwd);
+    opened.workspace.onChange((change) => onChange(change, true));
+    return opened;
+  }
+
+  async function replaceSent(servers: readonly McpServerInput[], set: SessionServers): Promise<void> {
+    inForce = servers;
     shadowed = new Set(servers.map(({ name }) => name));
-    await sent.replace(servers);
     offer = undefined;
+    await set.replace(servers);
+    offer = undefined;
+  }
+
+  /** Closes the servers that are not in the client's new list; the others are connected at the next turn. */
+  function closeAbsent(servers: readonly McpServerInput[]): void {
+    const kept = inForce.filter((one) => servers.some((other) => isDeepStrictEqual(one, other)));
+    if (!sent || kept.length === inForce.length) return;
+    replaceSent(kept, sent).catch((error: unknown) => session.report('MCP servers of a client were not closed', error));
+  }
+
+  async function connectSent(servers: readonly McpServerInput[], signal: AbortSignal): Promise<void> {
+    if (!sent && servers.length === 0) return;
+    sent ??= openSent();
+    await replaceSent(servers, sent);
     await abortable(sent.workspace.start(), signal);
     offer = undefined;
     for (const server of sent.workspace.registered) if (isPresent(server)) await record(server);
@@ -110,7 +128,7 @@ function open(session: SessionContext, services: FeatureServices): SessionMcp {
   async function beforeTurn(signal: AbortSignal): Promise<void> {
     const servers = waiting;
     waiting = undefined;
-    if (servers) await replaceSent(servers, signal);
+    if (servers) await connectSent(servers, signal);
     if (own) publishWarnings();
     else await begin(signal);
   }
@@ -146,7 +164,11 @@ function open(session: SessionContext, services: FeatureServices): SessionMcp {
     },
     restart: (name) => (shadowed.has(name) && sent ? sent.workspace : workspace).restart(name),
     tools: () => offered().tools,
-    onClientServers: (servers) => void (waiting = servers),
+    onClientServers(servers) {
+      waiting = servers;
+      // A running turn keeps its tools.
+      if (session.agents.idle()) closeAbsent(servers);
+    },
     onTurnStart(_agent, signal) {
       if (!own || waiting) return beforeTurn(signal);
       publishWarnings();
