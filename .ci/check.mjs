@@ -82,6 +82,21 @@ function ensurePrograms() {
   });
 }
 
+/** Known vulnerabilities of what users install. Some registries do not answer this request. */
+function audit() {
+  const { stdout } = spawnSync('npm', ['audit', '--omit=dev', '--json'], { encoding: 'utf8', timeout: 60_000 });
+  let found;
+  try {
+    found = JSON.parse(stdout).metadata?.vulnerabilities;
+  } catch {
+    found = undefined;
+  }
+  if (!found) return console.log('\n== npm audit: NOT CHECKED, the registry does not answer');
+  console.log(`\n== npm audit: ${JSON.stringify(found)}`);
+  if (found.high + found.critical === 0) totals.passed += 1;
+  else fail('npm audit', JSON.stringify(found));
+}
+
 await together([
   ['types', 'npm', ['run', '--silent', 'typecheck']],
   ['lint', 'npm', ['run', '--silent', 'lint']],
@@ -90,6 +105,7 @@ await together([
   ['unused exports', 'npm', ['run', '--silent', 'unused']],
   ['words', 'npm', ['run', '--silent', 'words']],
 ]);
+audit();
 tests('unit', WORKERS);
 tests('api', WORKERS);
 if (step('build', 'npm', ['run', '--silent', 'build'])) {

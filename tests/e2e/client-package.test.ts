@@ -125,6 +125,30 @@ describe('the examples', () => {
   });
 });
 
+it('has examples that send a file and watch all sessions', async () => {
+  expect(examples).toHaveLength(5);
+  built.base.model.enqueue({ text: 'A note.' });
+  const [id = '', status] = (await output(examples[3]?.replace("'package.json'", `'${join(folder, 'package.json')}'`)))
+    .trim()
+    .split(' ');
+  expect(status).toBe('running');
+  await eventually(async () => expect(await built.ok('GET', `/sessions/${id}`)).toMatchObject({ busy: false }));
+  expect(JSON.stringify(built.base.model.requests.at(-1)?.body)).toContain('package.json');
+
+  const printed = output(examples[4]);
+  await eventually(async () => expect(await built.ok('GET', '/connections')).toMatchObject({ connections: [{}] }));
+  built.base.model.enqueue({ text: 'Done.' });
+  const watched = await built.newSession();
+  await built.prompt(watched, 'go');
+  expect(await printed).toBe(`created ${watched}\nidle ${watched} completed\n`);
+});
+
+it('is ready to be published', async () => {
+  const { stderr, stdout } = await npm(folder, 'publish', '--dry-run', '--ignore-scripts');
+  expect(stdout + stderr).toContain('+ @service-code/client@');
+  expect(await readdir(installed())).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'dist', 'package.json']));
+});
+
 it('runs a turn in a browser', async () => {
   const { url, token } = built.server;
   const variables = { SERVICE_URL: `${url}/`, SERVICE_TOKEN: token };
