@@ -75,7 +75,8 @@ describe('a link to an endless device', () => {
 
   it('as a branch makes git unavailable', async () => {
     await replace('.git/refs/heads/main', '/dev/zero');
-    await expectReplies({ git_status: expect.stringContaining('Out of memory') });
+    // On a busy machine git is stopped before it has read so much.
+    await expectReplies({ git_status: expect.stringMatching(/Out of memory|more than 30 s/) });
   });
 });
 
