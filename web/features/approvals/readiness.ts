@@ -78,17 +78,21 @@ export function useReadiness(
       return;
     }
     const isDrawn = [...root.querySelectorAll(parts)].some(isInView);
-    if (hasMoved(root)) {
+    const isFirst = position === undefined;
+    const moved = hasMoved(root);
+    if (moved) {
       ready.value = canApprove.value = false;
       drawnSince = undefined;
     }
     drawnSince = isDrawn ? (drawnSince ?? performance.now()) : undefined;
-    // Parts count as seen once the body is there: it may be loaded late, or not at all, and moves the others.
+    // Parts count as seen once the body is there (it may be loaded late, or not at all, and moves the others) and the card
+    // is where it was at the last check: it may be drawn before the conversation scrolls to it.
+    const isStill = !isFirst && !moved;
     const isWhole = [...root.querySelectorAll('[data-required]')].every((body) => body.childElementCount > 0);
     const boxes = [...root.querySelectorAll('.what, .what *')].filter(isScrollBox);
-    for (const box of boxes) if (isWhole && isDrawn && isAtEnd(box)) seen.add(box);
+    for (const box of boxes) if (isWhole && isStill && isDrawn && isAtEnd(box)) seen.add(box);
     const ends = [header, ...root.querySelectorAll('.actions')];
-    for (const end of ends) if (isWhole && isInView(end)) seen.add(end);
+    for (const end of ends) if (isWhole && isStill && isInView(end)) seen.add(end);
     if (drawnSince !== undefined && performance.now() - drawnSince >= DRAWN_MS) drawn.value = ready.value = true;
     canApprove.value = ready.value && isWhole && [...ends, ...boxes].every((part) => seen.has(part));
   }
