@@ -65,7 +65,9 @@ export function createInteractions(options: InteractionOptions): Interactions {
       if (error instanceof ApiError && ENDED.includes(error.code)) return;
       options.log(`interaction ${id}: ${reasonOf(error)}`);
       // The editor cannot display the request, so no answer will follow.
-      if (error instanceof RequestError) await refuse().catch(() => {});
+      if (error instanceof RequestError) {
+        await refuse().catch((failure: unknown) => options.log(`interaction ${id}: ${reasonOf(failure)}`));
+      }
       // It is requested again after the connection was restored.
       if (error instanceof ConnectionError) open.delete(id);
     }

@@ -158,7 +158,7 @@ async function runText(
     // Approvals that the cancellation resolves were not denied.
     const denied = [...requests.denied];
     // The server has refused the prompt, so an empty session would stay.
-    if (error instanceof ApiError && isNew) await archive(rest, session.id);
+    if (error instanceof ApiError && isNew) await archive(rest, session.id, output);
     else await settlePrompt(rest, session.id, submitted, turn);
     const end = { reason: reasonOfError(error), message: reasonOf(error) };
     return { ...(await resultOf(client, session, turn, output)), ...end, denied };
@@ -168,9 +168,10 @@ async function runText(
   }
 }
 
-async function archive(rest: Client['rest'], session_id: string): Promise<void> {
+async function archive(rest: Client['rest'], session_id: string, output: Output): Promise<void> {
   // The reason of the run's end is more important than a session that stays.
-  await rest.archiveMany([session_id]).catch(() => undefined);
+  const onFailure = (error: unknown) => output.note(`the empty session ${session_id} stays: ${reasonOf(error)}`);
+  await rest.archiveMany([session_id]).catch(onFailure);
 }
 
 /** The state of the session after the turn; empty where the server does not answer any more. */
