@@ -9,17 +9,20 @@ import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createDevServer, createNitro } from 'nitropack/core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import endpoints from '#endpoints';
 import { developmentGuardModule } from '../../build/development-guard.ts';
 import { tryParseJson } from '#server/text/json.ts';
+import { DESKTOP } from '#support/accessibility.ts';
 import { launchBrowser, openPage } from '#support/browser.ts';
 import { remoteCloudDuringTest } from '#support/cloud/remote-home.ts';
+import { startModelServer } from '#support/model-server.ts';
 import { openRequests, requestWithoutBody } from '#support/open-requests.ts';
 import { until } from '#support/patience.ts';
 import { freePort, isOpen } from '#support/ports.ts';
 import { rawRequest, rawUpgrade } from '#support/raw-request.ts';
+import { homeWithProject, makeAndReview } from '#support/review-journey.ts';
 import { temporaryDirectory } from '#support/server.ts';
 import { PLAIN_SHELL } from '#support/terminals.ts';
 
@@ -244,6 +247,21 @@ describe('with a home of its own', () => {
     home = await temporaryDirectory();
   });
   afterEach(stop);
+
+  it('leads a person from the first session to the review of an approved change', async () => {
+    const model = await startModelServer();
+    onTestFinished(model.close);
+    const project = await homeWithProject(home, model);
+    await start();
+    const token = await readFile(join(home, 'server.token'), 'utf8');
+    const added = await call('POST', '/workspaces', token, { body: { root: project, name: 'Mine' } });
+    expect(added.body).toMatchObject({ code: 0 });
+    const browser = await launchBrowser();
+    onTestFinished(() => browser.close());
+    const { page, errors } = await openPage(browser, { url, token }, { viewport: DESKTOP });
+    await makeAndReview(page, { model, workspace: 'Mine' });
+    expect(errors).toEqual([]);
+  });
 
   it('with --host guards as the built server does on a bind that others reach, also after a reload', async () => {
     await start(['--host', '0.0.0.0']);

@@ -6,6 +6,7 @@ import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { usePage } from '#support/browser.ts';
 import { useBuiltServer } from '#support/built-server.ts';
+import { answer } from '#support/page-locators.ts';
 
 const built = useBuiltServer();
 let page: Page;
@@ -20,8 +21,8 @@ const hidden = { state: 'hidden' } as const;
 const field = () => page.getByRole('textbox', { name: 'Prompt' });
 const card = () => page.getByRole('group', { name: /^Approval:/ });
 const approve = async () => {
-  await card().getByRole('button', { name: 'Approve', exact: true }).click();
-  await card().waitFor(hidden);
+  await card().waitFor(visible);
+  await answer(card());
 };
 const notices = () => page.getByRole('list', { name: 'Changed settings' });
 

@@ -10,6 +10,7 @@ import { questionSchema } from '#schema/rest/interaction.ts';
 import { usePage } from '#support/browser.ts';
 import { blankPng } from '#support/images.ts';
 import { startModelServer, type ModelServer } from '#support/model-server.ts';
+import { answer } from '#support/page-locators.ts';
 import { spawnServer, type SpawnedServer } from '#support/server.ts';
 
 let model: ModelServer;
@@ -107,8 +108,7 @@ it('answers several questions together, and displays the answers', async () => {
   await parts.getByRole('checkbox', { name: 'Index' }).check();
   await parts.getByRole('textbox').fill('the docs');
   await card().getByText('1 of 3 will be skipped').waitFor(visible);
-  await card().getByRole('button', { name: 'Answer' }).click();
-  await card().waitFor(hidden);
+  await answer(card(), 'Answer');
   await ended();
   expect(told()).toEqual({ answers: { 'Which store?': 'SQLite', 'Which parts?': 'Index, Journal, the docs' } });
   await asked().getByText('Index, Journal, the docs').waitFor(visible);
@@ -223,8 +223,7 @@ it('switches plan mode, displays a plan and sends the selected answer', async ()
   await page.getByRole('textbox', { name: 'Prompt' }).fill('again');
   await page.keyboard.press('Enter');
   await review.getByRole('radio', { name: 'Thorough' }).check();
-  await review.getByRole('button', { name: 'Approve' }).click();
-  await review.waitFor(hidden);
+  await answer(review);
   await page.getByRole('log').getByText('Off I go.').waitFor(visible);
   expect(JSON.stringify(model.requests.at(-1)?.body)).toContain('Selected approach: Thorough');
   await page.locator('button[aria-pressed="false"]', { hasText: 'Plan' }).waitFor(visible);

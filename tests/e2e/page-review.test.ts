@@ -132,6 +132,7 @@ it('collects comments on lines of the work tree and sends them as one prompt, wi
   );
   expect(sent).toContain(JSON.stringify('new.txt:2\n```diff\n+lines\n```\nSay more.').slice(1, -1));
   await page.getByRole('region', { name: 'Comments' }).waitFor({ state: 'hidden' });
+  await until(() => lines('new.txt').evaluate((element) => element.matches(':focus')), 'the focus');
 });
 
 it('draws the first lines of a long difference without the rest, and moves to its last line', async () => {

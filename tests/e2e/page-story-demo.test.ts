@@ -39,8 +39,7 @@ it.each([
   await question.waitFor(visible);
   if (!isPhone) await expectAccessible(page);
   await question.getByRole('radio', { name: 'It is fine' }).check();
-  await question.getByRole('button', { name: 'Answer', exact: true }).click();
-  await question.waitFor(hidden);
+  await answer(question, 'Answer');
 
   // Every further stop that asks is approved.
   const asked = page.getByRole('group', { name: /^(Approval: .*|Plan)$/ });

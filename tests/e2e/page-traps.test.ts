@@ -88,6 +88,27 @@ it('takes no pane for a copy whose dialog was left, and keeps the text for it', 
   await expect.poll(() => page.getByRole('textbox', { name: 'Prompt' }).inputValue()).toBe('one');
 });
 
+it('leaves a menu open that was opened while a session was loading', async () => {
+  const id = await newSession('Loading slowly');
+  await newSession('Has a menu');
+  await open();
+  const release = await holdReplies(`**/sessions/${id}/**`);
+  await page.locator(`a[href="#/s/${id}"]`).first().click();
+  await page.locator('.session-item', { hasText: 'Has a menu' }).hover();
+  await page.getByRole('button', { name: 'Menu of Has a menu' }).click();
+  const entries = page.getByRole('menu').getByRole('menuitem');
+  await entries.first().waitFor(visible);
+  await page.keyboard.press('ArrowDown');
+  release();
+  await field('Loading slowly').waitFor(visible);
+  await page.keyboard.press('ArrowDown');
+  expect(await page.locator('[role="menuitem"]:focus').count()).toBe(1);
+  await page.keyboard.press('Escape');
+  await entries.first().waitFor(hidden);
+  await page.locator(`a[href="#/s/${id}"]`).first().click();
+  await field('Loading slowly').click();
+});
+
 /** Composes a word as an input method does, and ends it by Enter. */
 async function compose(text: string) {
   await browser.send('Input.imeSetComposition', { text, selectionStart: text.length, selectionEnd: text.length });

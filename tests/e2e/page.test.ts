@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { usePage } from '#support/browser.ts';
+import { answer } from '#support/page-locators.ts';
 import { spawnServer, type SpawnedServer } from '#support/server.ts';
 
 let server: SpawnedServer;
@@ -148,7 +149,8 @@ it('keeps the name of a tool on one line on a phone', async () => {
   await page.setViewportSize({ width: 390, height: 800 });
   const session = await newSession();
   await send(`write ${'folder/'.repeat(12)}notes.txt: hello`);
-  await approval().getByRole('button', { name: 'Approve', exact: true }).click();
+  await approval().waitFor(visible);
+  await answer(approval());
   await finished(session);
   const name = page.locator('[data-tool="Write"] .name');
   const height = (await name.boundingBox())?.height ?? Infinity;
@@ -161,8 +163,7 @@ it('requests an approval before a file is written, and writes it when approved',
   await approval().waitFor(visible);
   await page.getByRole('link', { name: /waits for approval/ }).waitFor(visible);
   await expect(readFile(join(project, 'notes.txt'))).rejects.toThrow('ENOENT');
-  await approval().getByRole('button', { name: 'Approve', exact: true }).click();
-  await approval().waitFor(hidden);
+  await answer(approval());
   await page.locator('[data-tool="Write"][data-state="done"]').waitFor(visible);
   await finished(session);
   expect(await readFile(join(project, 'notes.txt'), 'utf8')).toContain('hello from the page');
@@ -188,7 +189,8 @@ it('keeps a pending approval over a reload', async () => {
   await send('run echo reloaded');
   await approval().waitFor(visible);
   await page.reload();
-  await approval().getByRole('button', { name: 'Approve', exact: true }).click();
+  await approval().waitFor(visible);
+  await answer(approval());
   await page.locator('[data-tool="Bash"][data-state="done"]').waitFor(visible);
   await finished(session);
   expect(await approval().count()).toBe(0);

@@ -1,6 +1,6 @@
 /** Attachments of the next prompt: each file is uploaded as soon as it is selected and the server answers. */
 import { computed, shallowRef } from 'vue';
-import { ConnectionError, reasonOf, type ContentPart, type Rest, type Socket, type Upload } from '@service-code/client';
+import { ConnectionError, type ContentPart, type Rest, type Socket, type Upload } from '@service-code/client';
 import type { StoredFile } from './draft-storage.ts';
 
 export interface Attachment {
@@ -13,7 +13,7 @@ export interface Attachment {
     | { kind: 'waiting' }
     | { kind: 'uploading'; percent: number }
     | { kind: 'ready'; upload: Upload }
-    | { kind: 'failed'; reason: string };
+    | { kind: 'failed'; error: unknown };
   /** For the browser's storage. */
   file: StoredFile;
 }
@@ -53,7 +53,7 @@ export function createAttachments({ rest, socket }: AttachmentDeps) {
       else discard(upload);
     } catch (error) {
       // One that was removed is not in the list.
-      set(key, error instanceof ConnectionError ? { kind: 'waiting' } : { kind: 'failed', reason: reasonOf(error) });
+      set(key, error instanceof ConnectionError ? { kind: 'waiting' } : { kind: 'failed', error });
     }
     uploads.delete(key);
   }

@@ -120,9 +120,10 @@ it('uploads files when the server answers again; a refused file may be tried aga
   const { attachments } = createDrafts(server.deps, storageOf()).of('session_1');
   attachments.add([notes()]);
   expect(attachments.list.value[0]?.state.kind).toBe('waiting');
-  server.refuse(new ApiError(41301, 'Too large', { status: 200 }));
+  const refusal = new ApiError(41301, 'Too large', { status: 200 });
+  server.refuse(refusal);
   server.connect({ kind: 'open' });
-  await vi.waitFor(() => expect(attachments.list.value[0]?.state).toEqual({ kind: 'failed', reason: 'Too large' }));
+  await vi.waitFor(() => expect(attachments.list.value[0]?.state).toEqual({ kind: 'failed', error: refusal }));
   server.refuse(undefined);
   attachments.retry(attachments.list.value[0]?.key ?? 0);
   await vi.waitFor(() => expect(attachments.ready.value).toBe(true));
