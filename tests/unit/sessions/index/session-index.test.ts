@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { event, type Draft } from '#server/journal/records.ts';
 import { createSessionLog } from '#server/journal/session-log.ts';
+import { restAfter } from '#server/sessions/index/session-index.ts';
 import { foldedHeader, sessionOfHeader, type SessionHeader } from '#server/sessions/index/session-header.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { readStateFile } from '#server/sessions/index/state-file.ts';
@@ -401,6 +402,10 @@ describe('repair', () => {
     await index.ready();
     await writeSession(home, 's1');
     await eventually(() => expect(index.get('s1')).toBeDefined());
+  });
+
+  it('runs less often where it takes long', () => {
+    expect([100, 3_000, 3_600_000].map((passMs) => restAfter(passMs, 60_000))).toEqual([60_000, 600_000, 900_000]);
   });
 
   it('runs again soon after the system refused to read a folder, and not again for one that stays unreadable', async () => {
