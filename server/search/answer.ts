@@ -61,7 +61,7 @@ export async function answerSearch(
     size,
     after: before?.after,
     frequencies: before?.frequencies,
-    limits,
+    limits: { ...limits, milliseconds: end - performance.now() },
     checkAborted: () => signal.throwIfAborted(),
   });
   const last = page.matches.at(-1);

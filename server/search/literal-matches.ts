@@ -75,11 +75,11 @@ async function selected(
   const candidates: Match[] = [];
   const windows = windowsOf(connection, query.filters.sessionId, budget.firstWindow);
   for (let next = windows.next(); !next.done && (await budget.mayRead());) {
-    const { low, high } = next.value;
-    const rows = candidateRows.parse(connection.all(sql, { ...parameters, low, high }));
+    const begun = performance.now();
+    const rows = candidateRows.parse(connection.all(sql, { ...parameters, ...next.value }));
     budget.candidates += rows.length;
     candidates.push(...rows.map((row) => ({ ...row, score: 0 })).filter(isBehind));
-    next = windows.next(rows.length < (high - low) / 10);
+    next = windows.next(performance.now() - begun);
   }
   const matches: Match[] = [];
   for (const [index, candidate] of candidates.sort(orderOf(query)).entries()) {
@@ -101,12 +101,13 @@ async function scanned(connection: Connection, { query, budget }: LiteralSearch)
   const matches: Match[] = [];
   const windows = windowsOf(connection, query.filters.sessionId, TEXTS_AT_ONCE);
   for (let next = windows.next(); !next.done && (await budget.mayCompare());) {
+    const begun = performance.now();
     const rows = scannedRows.parse(connection.all(sql, { ...parameters, ...next.value }));
     for (const { text, ...place } of rows) {
       budget.textUnits += text.length;
       if (normalized(text).includes(query.text)) matches.push({ ...place, score: 0 });
     }
-    next = windows.next(rows.length === 0);
+    next = windows.next(performance.now() - begun);
   }
   return matches;
 }

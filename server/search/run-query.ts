@@ -64,12 +64,12 @@ async function collect(connection: Connection, { query, wanted, budget, matchesI
   const windows = windowsOf(connection, query.filters.sessionId, budget.firstWindow);
   let first: Match[] = [];
   for (let next = windows.next(); !next.done && (await budget.mayRead());) {
-    const { low, high } = next.value;
+    const begun = performance.now();
     const { matches, candidates, postings } = matchesIn(next.value);
     budget.candidates += candidates;
     budget.postings += postings;
     first = [...first, ...matches].sort(order).slice(0, wanted);
-    next = windows.next(postings < (high - low) / 10);
+    next = windows.next(performance.now() - begun);
   }
   return first;
 }

@@ -32,11 +32,12 @@ export async function frequenciesOf(
   for (const term of terms) {
     let counted = 0;
     const windows = windowsOf(connection, undefined, budget.firstWindow);
-    // Counting is cheap, so that windows always grow.
-    for (let next = windows.next(); !next.done && (await budget.mayRead()); next = windows.next(true)) {
+    for (let next = windows.next(); !next.done && (await budget.mayRead());) {
+      const begun = performance.now();
       const sql = 'SELECT count(*) AS count FROM words WHERE words MATCH @match AND rowid BETWEEN @low AND @high';
       const [{ count }] = countRow.parse(all(sql, { match: withTerm(term), ...next.value }));
       counted += count;
+      next = windows.next(performance.now() - begun);
     }
     counts.push(counted);
   }

@@ -15,21 +15,26 @@ const boundsIn = (documents: string): string => `SELECT
 const BOUNDS = boundsIn('documents WHERE');
 const BOUNDS_OF_SESSION = boundsIn('documents WHERE session = (SELECT number FROM sessions WHERE id = @sessionId) AND');
 
+/** Windows are read one after the other, and each begins its terms anew: many small ones take longer than a few large ones. */
+const QUICK_MS = 30;
+/** The thread does nothing else while a window is read. */
+const SLOW_MS = 100;
+
 export interface Window {
   low: number;
   high: number;
 }
 
 /**
- * Yields windows over the documents of a session, or over all; each is twice as large as the one before if the caller
- * answers that it found little. Fresh documents, and all of one session, are the more recent the higher their number is;
- * of those that a fill added the first ones are the most recent.
+ * Yields windows over the documents of a session, or over all. The caller answers how long it took to read one, in ms:
+ * the next one is twice as large after a quick one, half as large after a slow one. Fresh documents, and all of one
+ * session, are the more recent the higher their number is; of those that a fill added the first ones are the most recent.
  */
 export function* windowsOf(
   { all }: Connection,
   sessionId: string | undefined,
   firstSize: number,
-): Generator<Window, void, boolean> {
+): Generator<Window, void, number> {
   const [{ low, high, filledLow, filledHigh }] = boundsRow.parse(
     sessionId === undefined ? all(BOUNDS) : all(BOUNDS_OF_SESSION, { sessionId }),
   );
@@ -40,25 +45,26 @@ export function* windowsOf(
   yield* sessionId === undefined ? upward(filled, size) : downward(filled, size);
 }
 
+const nextSize = (size: number, ms: number): number =>
+  ms < QUICK_MS ? size * 2 : ms > SLOW_MS ? Math.ceil(size / 2) : size;
+
 /** Returns the size of the next window. */
-function* downward({ low, high }: Window, firstSize: number): Generator<Window, number, boolean> {
+function* downward({ low, high }: Window, firstSize: number): Generator<Window, number, number> {
   let size = firstSize;
   for (let top = high; top >= low;) {
     const bottom = Math.max(low, top - size + 1);
-    const foundLittle = yield { low: bottom, high: top };
+    size = nextSize(size, yield { low: bottom, high: top });
     top = bottom - 1;
-    if (foundLittle) size *= 2;
   }
   return size;
 }
 
-function* upward({ low, high }: Window, firstSize: number): Generator<Window, number, boolean> {
+function* upward({ low, high }: Window, firstSize: number): Generator<Window, number, number> {
   let size = firstSize;
   for (let bottom = low; bottom <= high;) {
     const top = Math.min(high, bottom + size - 1);
-    const foundLittle = yield { low: bottom, high: top };
+    size = nextSize(size, yield { low: bottom, high: top });
     bottom = top + 1;
-    if (foundLittle) size *= 2;
   }
   return size;
 }
