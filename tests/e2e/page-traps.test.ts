@@ -88,11 +88,11 @@ it('takes no pane for a copy whose dialog was left, and keeps the text for it', 
   await expect.poll(() => page.getByRole('textbox', { name: 'Prompt' }).inputValue()).toBe('one');
 });
 
-it('leaves a menu open that was opened while a session was loading', async () => {
+it('leaves a menu open that was opened while the code of a session was loading', async () => {
   const id = await newSession('Loading slowly');
   await newSession('Has a menu');
   await open();
-  const release = await holdReplies(`**/sessions/${id}/**`);
+  const release = await holdReplies('**/assets/session-*.js');
   await page.locator(`a[href="#/s/${id}"]`).first().click();
   await page.locator('.session-item', { hasText: 'Has a menu' }).hover();
   await page.getByRole('button', { name: 'Menu of Has a menu' }).click();
