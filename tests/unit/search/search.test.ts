@@ -1,10 +1,10 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { searchRequestSchema } from '#schema/rest/search.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { noticeSchema, type FoundDocument, type SearchAnswer } from '#server/search/messages.ts';
-import { createSearch, searchTimes } from '#server/search/search.ts';
+import { createSearch, searchTimes, type Search } from '#server/search/search.ts';
 import type { SessionHeader } from '#server/sessions/index/session-header.ts';
 import { createThread } from '#server/threads/thread.ts';
 import { eventually } from '#support/patience.ts';
@@ -12,6 +12,11 @@ import { leaseHolder, suspendableHolder } from '#support/lease-holder.ts';
 import { useTemporaryFolder } from '#support/session-logs.ts';
 
 const folder = useTemporaryFolder();
+/** Closed before the folder with the lease is removed. */
+const opened: Search[] = [];
+afterEach(async () => {
+  for (const search of opened.splice(0)) await search.close();
+});
 
 /** A search whose thread runs out of memory in as many of its searches. */
 async function startDying(times: number) {
@@ -38,7 +43,7 @@ async function startDying(times: number) {
     workspaceIds: async (id) => [id],
     log: createLogger('silent'),
   });
-  onTestFinished(() => search.close());
+  opened.push(search);
   const find = () => search.search(searchRequestSchema.parse({ query: 'word' }), new AbortController().signal);
   return { find, threads: () => threads };
 }
@@ -107,7 +112,7 @@ function startFake(sessions: Record<string, Partial<SessionHeader>> = {}, holder
     workspaceIds: async (id) => [id],
     log: createLogger('silent'),
   });
-  onTestFinished(() => search.close());
+  opened.push(search);
   return {
     hinted,
     fills,
