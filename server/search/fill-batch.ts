@@ -16,11 +16,11 @@ export interface FillBatchDeps {
   connection: Connection;
   /** Indexes a session that could not be written with others. */
   indexAlone(session: Hint): Promise<void>;
-  /** Whether another portion may be read. */
-  goesOn(): boolean;
+  /** Resolves to whether another portion of a journal may be read, when that may be. */
+  mayReadOn(): Promise<boolean>;
 }
 
-export function createFillBatch({ connection, indexAlone, goesOn }: FillBatchDeps): FillBatch {
+export function createFillBatch({ connection, indexAlone, mayReadOn }: FillBatchDeps): FillBatch {
   let portions: Portion[] = [];
   /** Sessions whose journal is read as far as it can be, with the byte offset after the last line. */
   let sessions: { session: Hint; reached: number | undefined }[] = [];
@@ -59,9 +59,9 @@ export function createFillBatch({ connection, indexAlone, goesOn }: FillBatchDep
       let reached: number | undefined;
       for await (const portion of readPortions(connection, session, session.length)) {
         if (!mayWait(portion)) await flush();
-        if (!goesOn()) return;
         portions.push(portion);
         reached = portion.end;
+        if (reached < session.length && !(await mayReadOn())) return;
       }
       sessions.push({ session, reached });
     },

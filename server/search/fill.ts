@@ -1,7 +1,6 @@
 /** Finds sessions that the search index lacks, by comparing it with the session index, and indexes them. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
 import type { Connection } from '#server/storage/derived-db.ts';
 import type { Hint } from './messages.ts';
@@ -81,7 +80,7 @@ export async function fillPass(deps: FillDeps): Promise<boolean> {
         for (const row of rows) {
           if (!isOutdated(row)) continue;
           if (!goesOn()) break;
-          await paced(() => index({ ...row, folder: join(sessionsDir, row.workspaceId, row.id) }));
+          await index({ ...row, folder: join(sessionsDir, row.workspaceId, row.id) });
         }
         await flush();
         if (!goesOn()) return false;
@@ -94,11 +93,4 @@ export async function fillPass(deps: FillDeps): Promise<boolean> {
   } finally {
     exec('DETACH DATABASE session_index');
   }
-}
-
-/** Rests as long as the work took, so that a fill takes at most half of a core. */
-async function paced(work: () => Promise<void>): Promise<void> {
-  const begun = performance.now();
-  await work();
-  await delay(Math.min(performance.now() - begun, 100));
 }

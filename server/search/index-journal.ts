@@ -1,4 +1,5 @@
 /** Indexes the journal of a session, from where its last indexing ended. */
+import { yieldToLoop } from '#server/async/yield.ts';
 import { errorCode } from '#server/errors/errno.ts';
 import type { Connection } from '#server/storage/derived-db.ts';
 import { FileLockError } from '#server/storage/file-locks.ts';
@@ -33,6 +34,8 @@ export async function indexJournal(
     isOvertaken = false;
     for await (const portion of readPortions(connection, source, length)) {
       isOvertaken = writePortions(connection, [portion], newest).length > 0;
+      // Files are read synchronously; messages of the main thread arrive here.
+      await yieldToLoop();
       if (isOvertaken || !(await goesOn())) break;
     }
   } while (isOvertaken);

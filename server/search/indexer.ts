@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { Connection, IndexDb } from '#server/storage/derived-db.ts';
 import { createFillBatch } from './fill-batch.ts';
+import { createFillPace, type FillPace } from './fill-pace.ts';
 import { fillPass } from './fill.ts';
 import { indexJournal, isTemporary } from './index-journal.ts';
 import type { Hint } from './messages.ts';
@@ -36,11 +37,14 @@ export interface IndexerDeps {
   passEveryMs: number;
   /** Sessions of a portion. */
   portion?: number;
+  /** Called at the start of a pass; default: half of a core. */
+  newPace?: () => FillPace;
 }
 
 /** Creates an indexer; nothing is indexed before the first call. */
 export function createIndexer(deps: IndexerDeps): Indexer {
   const { db, connection, sessionIndex, sessionsDir, isSearching, checkLease, passEveryMs, portion } = deps;
+  const { newPace = () => createFillPace() } = deps;
   const retryAfterMs = Math.min(RETRY_AFTER_MS, passEveryMs);
   const hints = new Map<string, Hint>();
   let working = false;
@@ -52,24 +56,39 @@ export function createIndexer(deps: IndexerDeps): Indexer {
   let currentFailure: string | undefined;
   let closed = false;
   let leaseChecked: (() => void) | undefined;
+  let pace = newPace();
 
   /** Resolves to whether this server still has the lease. */
   async function mayFill(): Promise<boolean> {
     const answered = new Promise<void>((resolve) => (leaseChecked = resolve));
     checkLease();
     await answered;
-    return filling && !closed;
+    return isFilling();
   }
 
-  const goesOn = () => !closed;
+  const isFilling = () => filling && !closed;
 
-  /** Fresh documents are numbered above all others, those of a fill below. */
-  const index = (hint: Hint, newest: boolean) =>
+  /** Lets sessions that changed and queries go before the next portion of a fill; resolves to whether it may be read. */
+  async function mayReadOn(): Promise<boolean> {
+    await pace(async () => {
+      await takeHints();
+      while (isSearching()) await delay(1);
+    });
+    return isFilling();
+  }
+
+  /** Fresh documents are numbered above all others. */
+  const indexFresh = (hint: Hint) =>
     noting(hint, async () => {
-      await indexJournal(connection, hint, hint.length, { newest, goesOn: async () => goesOn() });
-      if (!newest) noteFailure(connection, hint, hint.length);
+      await indexJournal(connection, hint, hint.length, { newest: true, goesOn: async () => !closed });
       // For a session that had no row before; a later hint has been applied already.
-      else setArchived(connection, hint.id, (hints.get(hint.id) ?? hint).archived);
+      setArchived(connection, hint.id, (hints.get(hint.id) ?? hint).archived);
+    });
+
+  const indexCold = (hint: Hint) =>
+    noting(hint, async () => {
+      await indexJournal(connection, hint, hint.length, { newest: false, goesOn: mayReadOn });
+      if (isFilling()) noteFailure(connection, hint, hint.length);
     });
 
   /** Notes a failure of the session, so that it is tried again only when its journal changes. */
@@ -102,7 +121,7 @@ export function createIndexer(deps: IndexerDeps): Indexer {
       if (closed) break;
       hints.delete(hint.id);
       try {
-        await index(hint, true);
+        await indexFresh(hint);
       } catch (error) {
         if (!hints.has(hint.id)) hints.set(hint.id, hint);
         throw error;
@@ -112,18 +131,17 @@ export function createIndexer(deps: IndexerDeps): Indexer {
 
   async function pass(): Promise<void> {
     passDue = false;
-    const batch = createFillBatch({ connection, indexAlone: (session) => index(session, false), goesOn });
+    pace = newPace();
+    const batch = createFillBatch({ connection, indexAlone: indexCold, mayReadOn });
     const isComplete = await fillPass({
       connection,
       sessionIndex,
       sessionsDir,
       async index(session) {
-        await takeHints();
-        while (isSearching()) await delay(1);
-        await noting(session, () => batch.add(session));
+        if (await mayReadOn()) await noting(session, () => batch.add(session));
       },
       flush: batch.flush,
-      goesOn: () => filling && !closed,
+      goesOn: isFilling,
       mayBeginPortion: mayFill,
       portion,
     });

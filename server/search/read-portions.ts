@@ -39,7 +39,7 @@ export async function* readPortions(
   source: JournalSource,
   length: number,
 ): AsyncGenerator<Portion, void> {
-  const file = await journalFiles.openToRead(source.folder);
+  const file = journalFiles.openToReadSync(source.folder);
   try {
     const head = await readHeader(file);
     if (!head) return;

@@ -151,3 +151,24 @@ describe('a title', () => {
     expect(await documentsFrom([titled('First')], [titled('  ')])).toEqual([]);
   });
 });
+
+it('a compaction removes no document, and a later undo only those that follow it', async () => {
+  const prompt = (id: string, value: string) =>
+    entering('main', [user([text(value)], { kind: 'user' }, id)], { cause: 'input' });
+  const summary = user([text('summary')], { kind: 'compaction_summary' });
+  const spliced = (
+    start: number,
+    deleteCount: number,
+    messages: ContextMessage[],
+    x: { cause: 'compaction' | 'undo' },
+  ) => event('main', 'context.spliced', { start, deleteCount, messages, tokens: 9 }, x);
+  const documents = await documentsFrom(
+    [prompt('m1', 'first')],
+    [prompt('m2', 'second')],
+    [spliced(0, 2, [summary], { cause: 'compaction' })],
+    // At the index that the second prompt had.
+    [prompt('m3', 'third')],
+    [spliced(1, 1, [], { cause: 'undo' }), event('main', 'context.undone', { turns: 1 })],
+  );
+  expect(texts(documents)).toEqual(['first', 'second']);
+});

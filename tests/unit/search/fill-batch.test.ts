@@ -44,7 +44,7 @@ function start() {
       alone.push(session.id);
       await indexJournal(connection, session, session.length, { newest: false, goesOn: async () => true });
     },
-    goesOn: () => true,
+    mayReadOn: async () => true,
   });
   return { batch, transactions, alone, notes };
 }

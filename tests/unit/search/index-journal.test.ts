@@ -67,4 +67,31 @@ describe('the index of a journal', () => {
       await Promise.all(Array.from({ length: 10 }, (_, offset) => check(seed + offset)));
     }
   });
+
+  it('leaves time for other work between its transactions', async () => {
+    const dir = join(root, 'long');
+    const { log } = await openLog(dir, { sink: { publish() {} } });
+    await log.claim();
+    const parts = Array.from({ length: 70 }, (_, part) => ({ type: 'text' as const, text: `part ${part}` }));
+    for (let step = 1; step <= 3; step += 1) {
+      log.append([
+        internal('main', 'step.response', { turnId: 0, step, stepId: `s${step}`, parts, calls: [], model: 'm1' }),
+      ]);
+    }
+    await log.close();
+    const order: string[] = [];
+    const turn = () => {
+      order.push('other work');
+      if (order.length < 20) setImmediate(turn);
+    };
+    setImmediate(turn);
+    const goesOn = async () => {
+      order.push('transaction');
+      return true;
+    };
+    await indexJournal(search.connection, source('long', dir), Infinity, { newest: true, goesOn });
+    const transactions = order.flatMap((what, place) => (what === 'transaction' ? [place] : []));
+    expect(transactions.length).toBeGreaterThanOrEqual(3);
+    for (const place of transactions) expect(order[place - 1]).toBe('other work');
+  });
 });

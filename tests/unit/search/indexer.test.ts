@@ -1,7 +1,9 @@
 import { appendFile, copyFile, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { createFillPace } from '#server/search/fill-pace.ts';
 import { createIndexer, type Indexer, type IndexerDeps } from '#server/search/indexer.ts';
+import { liveConnection } from '#server/search/live-connection.ts';
 import { indexSchema } from '#server/sessions/index/session-header.ts';
 import { createIndexDb } from '#server/storage/index-db.ts';
 import { createLogger } from '#server/logging/log.ts';
@@ -22,6 +24,8 @@ afterEach(() => {
 beforeEach(() => {
   home = openSearchHome(folder.path);
   search = openSearchDb(folder.path);
+  // As in the thread: an indexer that still works when the database is closed gets an error.
+  search.connection = liveConnection(search.db);
   closeLater(home.close);
   closeLater(search.db.close);
 });
@@ -67,6 +71,8 @@ const shown = () =>
     .array(z.object({ id: z.string() }))
     .parse(search.connection.all('SELECT id FROM sessions WHERE archived = 0'))
     .map(({ id }) => id);
+
+const prompts = (count: number) => Array.from({ length: count }, (_, prompt) => `prompt ${prompt}`);
 
 /** Waits until as many further passes are over. */
 async function morePasses(statements: string[], count = 2): Promise<void> {
@@ -136,6 +142,40 @@ describe('a pass', () => {
     expect(texts('short')).toEqual(['gone', 'kept']);
   });
 
+  it('reads only the lines that were added to a journal', async () => {
+    await home.addSession('grown', ['first', 'second', 'third']);
+    const [header, ...lines] = (await readFile(home.journal('grown'), 'utf8')).split('\n');
+    const added = lines.findIndex((line) => line.includes('third'));
+    const before = lines.slice(0, added);
+    await writeFile(home.journal('grown'), `${[header, ...before].join('\n')}\n`);
+    await home.noteLength('grown');
+    const { indexer, statements } = start();
+    indexer.setFilling(true);
+    await morePasses(statements);
+    expect(texts('grown')).toEqual(['first', 'second']);
+    const unreadable = before.map((line) => '#'.repeat(Buffer.byteLength(line)));
+    await writeFile(home.journal('grown'), [header, ...unreadable, ...lines.slice(added)].join('\n'));
+    await home.noteLength('grown');
+    await eventually(() => expect(texts('grown')).toEqual(['first', 'second', 'third']));
+    expect(indexer.failure()).toBeUndefined();
+  });
+
+  it('indexes a journal of another epoch from its start', async () => {
+    const hint = await home.addSession('restored', ['before the backup', 'kept']);
+    const { indexer } = start();
+    indexer.hint([hint]);
+    await eventually(() => expect(texts('restored')).toEqual(['before the backup', 'kept']));
+    const journal = await readFile(home.journal('restored'), 'utf8');
+    const [epoch = ''] = /ep_[0-9A-Z]{26}/.exec(journal) ?? [];
+    const other = journal
+      .replaceAll(epoch, `ep_${'0'.repeat(26)}`)
+      .replaceAll('before the backup', 'after the backup.');
+    await writeFile(home.journal('restored'), other);
+    expect(Buffer.byteLength(other)).toBe(hint.length);
+    indexer.hint([hint]);
+    await eventually(() => expect(texts('restored')).toEqual(['after the backup.', 'kept']));
+  });
+
   it('tries a session again that could not be written because another process wrote for long', async () => {
     const other = openSearchDb(folder.path);
     closeLater(other.db.close);
@@ -186,6 +226,80 @@ describe('a pass', () => {
     expect(search.db.filled()).toBe(false);
     sessions.markFilled();
     await eventually(() => expect(search.db.filled()).toBe(true));
+  });
+
+  it('pauses while a query runs, also in the middle of a journal', async () => {
+    for (const id of ['a', 'b']) await home.addSession(id, prompts(300));
+    const written: number[] = [];
+    let checks = 0;
+    const { indexer } = start({
+      passEveryMs: 1_000_000,
+      isSearching() {
+        checks += 1;
+        // The query begins after some portions, and ends after as many checks as there are no portions left.
+        const runs = checks > 4 && checks < 40;
+        if (runs) written.push(texts('a').length + texts('b').length);
+        return runs;
+      },
+    });
+    indexer.setFilling(true);
+    await eventually(() => expect(search.db.filled()).toBe(true));
+    expect(written).toHaveLength(35);
+    expect(new Set(written).size).toBe(1);
+    expect(written[0]).toBeGreaterThan(0);
+    expect(written[0]).toBeLessThan(600);
+    expect(texts('a').length + texts('b').length).toBe(600);
+  });
+
+  it('rests as long as it works, also in the middle of a journal', async () => {
+    await home.addSession('long', prompts(300));
+    let [time, worked, rested] = [0, 0, 0];
+    const rests: number[] = [];
+    const { connection } = search;
+    const { indexer } = start({
+      passEveryMs: 1_000_000,
+      connection: {
+        ...connection,
+        transaction(work) {
+          connection.transaction(work);
+          time += 40;
+          worked += 40;
+        },
+      },
+      newPace: () =>
+        createFillPace(
+          () => time,
+          async (ms) => {
+            time += ms;
+            rested += ms;
+            rests.push(worked - rested);
+          },
+        ),
+    });
+    indexer.setFilling(true);
+    await eventually(() => expect(search.db.filled()).toBe(true));
+    expect(texts('long')).toHaveLength(300);
+    expect(rests.length).toBeGreaterThan(2);
+    expect(new Set(rests)).toEqual(new Set([0]));
+  });
+
+  it('indexes a session that changed before the next portion of a long journal', async () => {
+    const fresh = await home.addSession('fresh', ['just said']);
+    await home.addSession('long', prompts(300));
+    let foundAt: number | undefined;
+    let checks = 0;
+    const { indexer } = start({
+      passEveryMs: 1_000_000,
+      isSearching() {
+        checks += 1;
+        if (texts('fresh').length > 0) foundAt ??= checks;
+        if (checks === 3) indexer.hint([fresh]);
+        return false;
+      },
+    });
+    indexer.setFilling(true);
+    await eventually(() => expect(texts('long')).toHaveLength(300));
+    expect(foundAt).toBe(4);
   });
 
   it('ends before its next portion if the lease was lost', async () => {
