@@ -9,37 +9,50 @@ import { removeSession, setArchived } from './sessions.ts';
 /** Sessions of a portion, which are compared in one statement. */
 const PORTION = 5_000;
 
+const flag = z.literal([0, 1]).transform(Boolean);
+
 const rowSchema = z.object({
   id: z.string(),
   workspaceId: z.string(),
-  archived: z.literal([0, 1]).transform(Boolean),
+  archived: flag,
   length: z.number(),
-  updatedAt: z.number(),
-  indexedLength: z.number().nullable(),
-  failedLength: z.number().nullable(),
-  indexedArchived: z.number().nullable(),
+  isOutdated: flag,
+  /** Null for one that is not indexed. */
+  isShownWrongly: flag.nullable(),
 });
-type Row = z.infer<typeof rowSchema>;
+const rowsSchema = z.array(rowSchema);
+
+/** A place in the order of the sessions. */
+const placeSchema = z.object({ updatedAt: z.number(), id: z.string() });
+const placesSchema = z.array(placeSchema);
+type Place = z.infer<typeof placeSchema>;
+const BEFORE_ALL: Place = { updatedAt: Number.MAX_SAFE_INTEGER, id: '' };
+const AFTER_ALL: Place = { updatedAt: -1, id: '' };
 
 /** The most recently updated first; an index of the table has this order. */
-const COMPARED = `
-  SELECT i.id, i.workspace_id AS workspaceId, i.archived, i.journal_length AS length, i.updated_at AS updatedAt,
-    s.length AS indexedLength, s.failed_length AS failedLength, s.archived AS indexedArchived
-  FROM session_index.sessions i LEFT JOIN sessions s ON s.id = i.id
-  WHERE i.archived = @archived AND (i.updated_at, i.id) < (@updatedAt, @id)
-  ORDER BY i.updated_at DESC, i.id DESC LIMIT @portion`;
+const IN_ORDER = 'ORDER BY updated_at DESC, id DESC';
+
+/** The last session of a portion, which is followed by more. */
+const LAST = `
+  SELECT updated_at AS updatedAt, id FROM session_index.sessions
+  WHERE archived = @archived AND (updated_at, id) < (@updatedAt, @id) ${IN_ORDER} LIMIT 1 OFFSET @portion - 1`;
+
+/** The sessions of a portion that the index lacks or shows wrongly: a pass over an unchanged home returns no row. */
+const DIFFERENT = `
+  SELECT * FROM (
+    SELECT i.id, i.workspace_id AS workspaceId, i.archived, i.journal_length AS length, i.updated_at,
+      i.journal_length <> coalesce(s.length, 0) AND i.journal_length IS NOT s.failed_length AS isOutdated,
+      s.archived <> i.archived AS isShownWrongly
+    FROM session_index.sessions i LEFT JOIN sessions s ON s.id = i.id
+    WHERE i.archived = @archived AND (i.updated_at, i.id) < (@updatedAt, @id)
+      AND (i.updated_at, i.id) >= (@lastUpdatedAt, @lastId)
+  ) WHERE isOutdated OR isShownWrongly ${IN_ORDER}`;
 
 const REMOVED = `
   SELECT s.id FROM sessions s
   WHERE NOT EXISTS (SELECT 1 FROM session_index.sessions i WHERE i.id = s.id) LIMIT @portion`;
 
 const FILLED = `SELECT 1 FROM session_index.facts WHERE name = 'filled'`;
-
-const isOutdated = ({ length, indexedLength, failedLength }: Row) =>
-  length !== (indexedLength ?? 0) && length !== failedLength;
-
-const isShownWrongly = ({ archived, indexedArchived }: Row) =>
-  indexedArchived !== null && indexedArchived !== Number(archived);
 
 export interface FillDeps {
   connection: Connection;
@@ -68,23 +81,22 @@ export async function fillPass(deps: FillDeps): Promise<boolean> {
   try {
     const hasAllSessions = all(FILLED).length > 0;
     for (const archived of [0, 1]) {
-      let last: { updatedAt: number; id: string } | undefined = { updatedAt: Number.MAX_SAFE_INTEGER, id: '' };
-      while (last) {
+      let before: Place | undefined = BEFORE_ALL;
+      while (before) {
         if (!(await mayBeginPortion())) return false;
-        const { updatedAt, id }: { updatedAt: number; id: string } = last;
-        const rows = z.array(rowSchema).parse(all(COMPARED, { archived, updatedAt, id, portion }));
+        const [last]: Place[] = placesSchema.parse(all(LAST, { archived, ...before, portion }));
+        const { updatedAt: lastUpdatedAt, id: lastId } = last ?? AFTER_ALL;
+        const rows = rowsSchema.parse(all(DIFFERENT, { archived, ...before, lastUpdatedAt, lastId }));
         // Before anything is awaited, because the rows may be outdated then.
-        for (const { id: changed, archived: isArchived } of rows.filter(isShownWrongly)) {
-          setArchived(connection, changed, isArchived);
-        }
+        for (const row of rows) if (row.isShownWrongly) setArchived(connection, row.id, row.archived);
         for (const row of rows) {
-          if (!isOutdated(row)) continue;
+          if (!row.isOutdated) continue;
           if (!goesOn()) break;
           await index({ ...row, folder: join(sessionsDir, row.workspaceId, row.id) });
         }
         await flush();
         if (!goesOn()) return false;
-        last = rows.length === portion ? rows.at(-1) : undefined;
+        before = last;
       }
     }
     const removed = z.array(z.object({ id: z.string() })).parse(all(REMOVED, { portion }));

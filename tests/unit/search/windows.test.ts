@@ -22,6 +22,9 @@ function add(session: string, text: string, newest: boolean): void {
   connection.transaction(() => addDocuments(connection, nextNumber(connection, newest), number, [document]));
 }
 
+/** Time of a window after which the next one has the same size. */
+const UNCHANGED_MS = 50;
+
 const textRows = z.array(z.object({ text: z.string() }));
 
 /** The texts of the documents, window by window. */
@@ -30,7 +33,7 @@ function windows(session?: string): string[] {
     WHERE texts.number BETWEEN @low AND @high AND (@session IS NULL OR s.id = @session)`;
   const found: string[] = [];
   const all = windowsOf(search.connection, session, 1);
-  for (let next = all.next(false); !next.done; next = all.next(false)) {
+  for (let next = all.next(UNCHANGED_MS); !next.done; next = all.next(UNCHANGED_MS)) {
     const rows = textRows.parse(search.connection.all(sql, { ...next.value, session: session ?? null }));
     found.push(...rows.map(({ text }) => text));
   }
@@ -50,4 +53,17 @@ it('go from the most recent documents to the oldest', () => {
   add('b', 'said last', true);
   expect(windows()).toEqual(['said last', 'said', 'newer session, first', 'newer session, second', 'older session']);
   expect(windows('b')).toEqual(['said last', 'newer session, second', 'newer session, first']);
+});
+
+it('are twice as large after a quick one, half as large after a slow one', () => {
+  for (let at = 0; at < 20; at += 1) add('a', `document ${at}`, false);
+  const all = windowsOf(search.connection, undefined, 2);
+  const sizes: number[] = [];
+  let next = all.next();
+  for (const ms of [1, 1, 200, UNCHANGED_MS, 200]) {
+    if (next.done) break;
+    sizes.push(next.value.high - next.value.low + 1);
+    next = all.next(ms);
+  }
+  expect(sizes).toEqual([2, 4, 8, 4, 2]);
 });
