@@ -1,4 +1,5 @@
 /** Keeps the search index up to date, one session at a time: those that changed first, then those that it lacks. */
+import { statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { Connection, IndexDb } from '#server/storage/derived-db.ts';
@@ -11,6 +12,7 @@ import { noteFailure, setArchived } from './sessions.ts';
 
 /** After a pass that failed, or before the session index has all sessions. */
 const RETRY_AFTER_MS = 1_000;
+const SETTLED_MS = 1_000;
 
 export interface Indexer {
   /** Queues sessions that changed; a later hint of a session replaces an earlier one. */
@@ -41,6 +43,16 @@ export interface IndexerDeps {
   newPace?: () => FillPace;
 }
 
+/**
+ * The state of a database in its files; undefined if it was written within the last second, because it may have been
+ * written again since without a visible difference.
+ */
+function settledStamp(path: string): string | undefined {
+  const files = [path, `${path}-wal`].map((file) => statSync(file, { throwIfNoEntry: false }));
+  if (files.some((file) => file && Date.now() - file.mtimeMs < SETTLED_MS)) return undefined;
+  return files.map((file) => `${file?.mtimeMs} ${file?.size}`).join(' ');
+}
+
 /** Creates an indexer; nothing is indexed before the first call. */
 export function createIndexer(deps: IndexerDeps): Indexer {
   const { db, connection, sessionIndex, sessionsDir, isSearching, checkLease, passEveryMs, portion } = deps;
@@ -55,6 +67,8 @@ export function createIndexer(deps: IndexerDeps): Indexer {
   /** The failure of the running refresh; an earlier one is reported until it ends. */
   let currentFailure: string | undefined;
   let closed = false;
+  /** Stamp of the session index at the last pass that went through all sessions. */
+  let comparedStamp: string | undefined;
   let leaseChecked: (() => void) | undefined;
   let pace = newPace();
 
@@ -131,6 +145,8 @@ export function createIndexer(deps: IndexerDeps): Indexer {
 
   async function pass(): Promise<void> {
     passDue = false;
+    const stamp = settledStamp(sessionIndex);
+    if (stamp !== undefined && stamp === comparedStamp && db.filled()) return;
     pace = newPace();
     const batch = createFillBatch({ connection, indexAlone: indexCold, mayReadOn });
     const isComplete = await fillPass({
@@ -146,7 +162,10 @@ export function createIndexer(deps: IndexerDeps): Indexer {
       portion,
     });
     if (!isComplete) schedulePass(retryAfterMs);
-    else if (!closed) db.markFilled();
+    else if (!closed) {
+      db.markFilled();
+      comparedStamp = stamp;
+    }
   }
 
   async function work(): Promise<void> {

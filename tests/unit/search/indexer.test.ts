@@ -1,4 +1,4 @@
-import { appendFile, copyFile, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, readFile, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { createFillPace } from '#server/search/fill-pace.ts';
@@ -74,10 +74,13 @@ const shown = () =>
 
 const prompts = (count: number) => Array.from({ length: count }, (_, prompt) => `prompt ${prompt}`);
 
-/** Waits until as many further passes are over. */
+/** Waits until as many further passes are over, which compare nothing if the session index is unchanged for a second. */
 async function morePasses(statements: string[], count = 2): Promise<void> {
   const before = passes(statements);
-  await eventually(() => expect(passes(statements)).toBeGreaterThanOrEqual(before + count));
+  await eventually(async () => {
+    await utimes(home.sessionIndex, new Date(), new Date());
+    expect(passes(statements)).toBeGreaterThanOrEqual(before + count);
+  });
 }
 
 describe('a pass', () => {
@@ -90,6 +93,30 @@ describe('a pass', () => {
     await home.addSession('other', ['one', 'two']);
     await morePasses(statements);
     expect(texts('other')).toEqual(['one', 'two']);
+  });
+
+  it('compares nothing while the files of the session index are unchanged', async () => {
+    await home.addSession('a', ['about a']);
+    let attempts = 0;
+    const refresh = () => {
+      attempts += 1;
+      return search.db.refresh();
+    };
+    const { indexer, statements } = start({ db: { ...search.db, refresh } });
+    indexer.setFilling(true);
+    await eventually(() => expect(search.db.filled()).toBe(true));
+    const past = new Date(Date.now() - 60_000);
+    for (const suffix of ['', '-wal']) await utimes(home.sessionIndex + suffix, past, past);
+    const moreAttempts = async () => {
+      const before = attempts;
+      await eventually(() => expect(attempts).toBeGreaterThan(before + 3));
+    };
+    await moreAttempts();
+    const compared = passes(statements);
+    await moreAttempts();
+    expect(passes(statements)).toBe(compared);
+    await home.addSession('b', ['about b']);
+    await eventually(() => expect(indexed()).toEqual(['a', 'b']));
   });
 
   it('skips a damaged journal until it changes, and indexes all others', async () => {
