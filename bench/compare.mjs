@@ -8,6 +8,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createClient } from './client.mjs';
+import { measureAcp } from './measures/acp.mjs';
 import { measureContents } from './measures/contents.mjs';
 import { measureCrowd } from './measures/crowd.mjs';
 import { measureDeltas } from './measures/deltas.mjs';
@@ -43,6 +44,7 @@ import { inParallel } from './rounds.mjs';
 const measures = {
   start: measureStart,
   run: measureRun,
+  acp: measureAcp,
   requests: measureRequests,
   turns: measureTurns,
   sessions: measureSessions,

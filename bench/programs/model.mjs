@@ -1,11 +1,11 @@
 // A model server in a separate process: chat completions over real HTTP, answered by the last words of the request.
 // "READ" requests one call of the Read tool, "TENFOLD" ten, "WRITE" one of the Write tool, "DELEGATE" one of the Agent tool, "FLOOD"
-// streams 2,000 chunks, "PROSE", "LIST", "TABLE" and "FENCE" 100,000 characters of Markdown over some seconds, "BRIEF"
+// streams 2,000 chunks, "DELUGE" 5,000, "PROSE", "LIST", "TABLE" and "FENCE" 100,000 characters of Markdown over some seconds, "BRIEF"
 // answers with a word, any other text with a short text in chunks. `GET /last` returns the body of the last request.
 import { createServer } from 'node:http';
 
 const PIECES = 8;
-const FLOOD_PIECES = 2000;
+const FLOODS = { flood: 2000, deluge: 5000 };
 
 const chunk = (delta, finish = null) =>
   `data: ${JSON.stringify({
@@ -27,7 +27,7 @@ const end = chunk({}, 'stop') + usage;
 /** One chunk per write, like providers. */
 const text = [begin, ...Array.from({ length: PIECES }, (_, n) => chunk({ content: `piece ${n} of the answer ` })), end];
 const brief = [begin + chunk({ content: 'Well.' }) + end];
-const flood = Array.from({ length: FLOOD_PIECES }, () => chunk({ content: 'word ' }));
+const word = chunk({ content: 'word ' });
 const callOf = (name, args) => [
   begin,
   chunk({ tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name, arguments: '' } }] }),
@@ -86,6 +86,7 @@ async function writeLong(response, name) {
 const ANSWERS = {
   TENFOLD: 'tenfold',
   FLOOD: 'flood',
+  DELUGE: 'deluge',
   READ: 'read',
   WRITE: 'write',
   DELEGATE: 'delegate',
@@ -118,10 +119,10 @@ const server = createServer((request, response) => {
     const answer = answerTo(last);
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     if (answer in LONG) return void writeLong(response, answer);
-    if (answer === 'flood') {
+    if (answer in FLOODS) {
       response.write(begin);
       // Several writes, so that the reader receives several chunks.
-      for (let n = 0; n < FLOOD_PIECES; n += 20) response.write(flood.slice(n, n + 20).join(''));
+      for (let n = 0; n < FLOODS[answer]; n += 20) response.write(word.repeat(20));
       response.end(end);
       return;
     }
