@@ -15,7 +15,7 @@ function refusal({ options }: Nitro): string | undefined {
   if (prerendered !== undefined)
     return `The route rule prerender of ${prerendered} is not supported: every request passes the guard.`;
   if (serveStatic) return 'The option serveStatic is not supported: public files are served behind the guard.';
-  if (baseURL !== '/') return `The option baseURL is not supported (${baseURL}): the server is the root of its origin.`;
+  if (baseURL !== '/') return `The option baseURL is not supported (${baseURL}): start the server with --base-path.`;
   if (renderer) return `The option renderer is not supported (${renderer}): paths without a handler show the page.`;
   return undefined;
 }

@@ -20,7 +20,7 @@ function hasRule(path: string): boolean {
 function refuseBaseUrl(): void {
   const { baseURL } = useRuntimeConfig().app;
   if (baseURL === '/') return;
-  throw new StartError(`NITRO_APP_BASE_URL is not supported (${baseURL}): the server is the root of its origin.`);
+  throw new StartError(`NITRO_APP_BASE_URL is not supported (${baseURL}): use the option --base-path.`);
 }
 
 export default defineNitroPlugin(({ h3App }) => {

@@ -15,10 +15,11 @@ import { parseAnswer, readLines } from './answers.ts';
 import { exitCodeOf, INTERRUPTED, reasonOfError, RunError, type EndReason } from './exit-codes.ts';
 import { createOutput, type Output, type OutputOptions } from './output.ts';
 import { promptText } from './prompt-text.ts';
-import { createRequestHandler, type DeniedCall, type RequestHandler } from './requests.ts';
+import { createRequestHandler, type RequestHandler } from './requests.ts';
+import { failedResult, resultLine, type Result } from './result.ts';
 import { attach, openSession, type SessionChoice } from './session.ts';
 import { settlePrompt, unlessAborted } from './settle.ts';
-import { answerOf, followPrompt, type Turn, type Usage } from './turn.ts';
+import { answerOf, followPrompt, type Turn } from './turn.ts';
 
 const newUlid = monotonicFactory();
 
@@ -41,16 +42,6 @@ export interface RunOptions
   signal: AbortSignal;
 }
 
-interface Result {
-  reason: EndReason;
-  message?: string | undefined;
-  session?: Session;
-  text: string;
-  usage?: Usage;
-  denied: readonly DeniedCall[];
-  backgroundTasks: readonly string[];
-}
-
 /** Resolves to the exit code. */
 export async function runPrompt(options: RunOptions): Promise<number> {
   const begun = performance.now();
@@ -63,27 +54,13 @@ export async function runPrompt(options: RunOptions): Promise<number> {
   const timer = options.timeoutMs === undefined ? undefined : setTimeout(() => stop('timeout'), options.timeoutMs);
   const output = createOutput({ ...options, onClosed: onSignal });
   try {
-    const result = await run(options, output, cancel.signal).catch((error: unknown): Result => ({
-      reason: reasonOfError(error),
-      message: reasonOf(error),
-      text: '',
-      denied: [],
-      backgroundTasks: [],
-    }));
-    const { reason, message, session, text, usage = null, denied, backgroundTasks } = result;
+    const result = await run(options, output, cancel.signal).catch((error: unknown) =>
+      failedResult(reasonOfError(error), reasonOf(error)),
+    );
+    const { reason, message, text, denied } = result;
     if (reason === 'completed') output.answer(text);
     if (message !== undefined) output.note(`service-code: ${message}`);
-    output.record({
-      type: 'result',
-      session_id: session?.id ?? null,
-      reason,
-      text,
-      usage,
-      denied,
-      background_tasks: backgroundTasks.length,
-      duration_ms: Math.round(performance.now() - begun),
-      ...(message !== undefined && { message }),
-    });
+    output.record(resultLine(result, begun));
     if (!(await output.flushed(options.signal))) return INTERRUPTED;
     return exitCodeOf(reason, denied.length > 0 && !options.allowDenied);
   } finally {

@@ -63,9 +63,11 @@ function namesOf(host: string): string[] {
   return [...new Set(['localhost', '127.0.0.1', '::1', ...own, ...addresses])];
 }
 
+const endsSoon = (certificate: X509Certificate) => Date.parse(certificate.validTo) - Date.now() < LEAST_DAYS * DAY_MS;
+
 function isCurrent({ cert }: CertificatePair, host: string): boolean {
   const certificate = new X509Certificate(cert);
-  if (Date.parse(certificate.validTo) - Date.now() < LEAST_DAYS * DAY_MS) return false;
+  if (endsSoon(certificate)) return false;
   if (WILDCARDS.has(host)) return true;
   return (isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host)) !== undefined;
 }
@@ -136,10 +138,16 @@ async function ownCertificate(files: CertificateFiles, host: string): Promise<Ce
   return pair;
 }
 
+/** The options of a server on which its certificate depends. */
+export interface CertificateOptions {
+  host: string;
+  https: HttpsOptions | undefined;
+}
+
 /** Reads the given files, or those of the home, which are made if they cannot be used. Throws `StartError`. */
 export const loadCertificate = (
   files: CertificateFiles,
-  { host, https }: { host: string; https: HttpsOptions | undefined },
+  { host, https }: CertificateOptions,
 ): Promise<CertificatePair> => (https?.files ? readCertificate(files) : ownCertificate(files, host));
 
 export interface CertificateWatch {
@@ -150,7 +158,7 @@ export interface CertificateWatch {
 }
 
 /** Looks at the files once a second; returns the function that ends it. */
-export function watchCertificate(files: CertificateFiles, { onChanged, onUnusable }: CertificateWatch): () => void {
+function watchCertificate(files: CertificateFiles, { onChanged, onUnusable }: CertificateWatch): () => void {
   let warned = false;
   let reading = Promise.resolve();
   async function look(): Promise<void> {
@@ -167,5 +175,43 @@ export function watchCertificate(files: CertificateFiles, { onChanged, onUnusabl
   for (const path of paths) watchFile(path, { interval: LOOK_MS, persistent: false }, changed);
   return () => {
     for (const path of paths) unwatchFile(path, changed);
+  };
+}
+
+export interface CertificateCare extends CertificateWatch {
+  /** Called if the certificate of the home could not be renewed, which is tried again. */
+  onNotRenewed(reason: string): void;
+}
+
+/**
+ * Watches the files, and renews the certificate of the home before it ends, which the watch applies: a server may run
+ * for longer. Returns the function that ends both.
+ */
+export function keepCertificate(
+  files: CertificateFiles,
+  options: CertificateOptions,
+  { onNotRenewed, ...watch }: CertificateCare,
+  everyMs = DAY_MS,
+): () => void {
+  const unwatch = watchCertificate(files, watch);
+  if (options.https?.files) return unwatch;
+  let isRenewing = false;
+  async function renew(): Promise<void> {
+    if (isRenewing) return;
+    isRenewing = true;
+    try {
+      const pair = await readCertificate(files);
+      // Names are not checked: servers of the home with other bind hosts would replace it in turn.
+      if (endsSoon(new X509Certificate(pair.cert))) await loadCertificate(files, options);
+    } catch (error) {
+      onNotRenewed(errorMessage(error));
+    } finally {
+      isRenewing = false;
+    }
+  }
+  const timer = setInterval(() => void renew(), everyMs).unref();
+  return () => {
+    clearInterval(timer);
+    unwatch();
   };
 }

@@ -11,7 +11,7 @@ import { SERVER_VERSION } from '#server/version.ts';
 import { accessUrls, sharedUrl } from './access-urls.ts';
 import { reportDebugSignals } from './debugger.ts';
 import { openInBrowser } from './browser.ts';
-import { watchCertificate, type CertificatePair } from './certificate.ts';
+import { keepCertificate, type CertificatePair } from './certificate.ts';
 import { warnOfExposure, warnOfProxy } from './exposure.ts';
 import { listen } from './listen.ts';
 import type { CertificateFiles } from './https-options.ts';
@@ -142,9 +142,10 @@ async function serve(app: App, { server, tls }: Served, options: StartOptions): 
   warnOfProxy(app, warn);
   const unwatch =
     tls &&
-    watchCertificate(tls.files, {
+    keepCertificate(tls.files, options, {
       onChanged: tls.replace,
       onUnusable: (reason) => warn(`The changed certificate is not used: ${reason}.`),
+      onNotRenewed: (reason) => warn(`The certificate is not renewed: ${reason}.`),
     });
   const { basePath } = options;
   const urls = accessUrls(options.host, port, await app.token(), { secure: tls !== undefined, basePath });

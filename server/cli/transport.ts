@@ -1,35 +1,19 @@
 /** How a command reaches a server: the functions that its client uses for requests and for the socket. */
-import { X509Certificate } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import type { ClientOptions } from '@service-code/client';
 import { errorMessage } from '#server/errors/service-error.ts';
 import { StartError } from '#server/errors/start-error.ts';
 import { loadUndici } from '#server/net/load-undici.ts';
+import { onlyCertificate } from '#server/net/only-certificate.ts';
 
 export type Transport = Required<Pick<ClientOptions, 'fetch' | 'WebSocket'>>;
 
-async function readCertificate(path: string): Promise<{ pem: Buffer; parsed: X509Certificate }> {
-  try {
-    const pem = await readFile(path);
-    return { pem, parsed: new X509Certificate(pem) };
-  } catch (error) {
-    throw new StartError(`cannot use the certificate ${path}: ${errorMessage(error)}`);
-  }
-}
-
 /** Accepts the certificate of the file and no other one, whichever names it has. */
 async function trusting(path: string): Promise<Transport> {
-  const { pem, parsed } = await readCertificate(path);
-  const { Agent, WebSocket } = await loadUndici();
-  const dispatcher = new Agent({
-    connect: {
-      ca: pem,
-      // The certificate of an authority's chain is accepted without the rest of the chain.
-      allowPartialTrustChain: true,
-      checkServerIdentity: (_host, { raw }) =>
-        raw.equals(parsed.raw) ? undefined : new Error('the server has another certificate'),
-    },
+  const connect = await onlyCertificate(path).catch((error: unknown) => {
+    throw new StartError(`cannot use the certificate ${path}: ${errorMessage(error)}`);
   });
+  const { Agent, WebSocket } = await loadUndici();
+  const dispatcher = new Agent({ connect });
   class TrustingSocket extends WebSocket {
     constructor(url: string, protocols: string[] = []) {
       super(url, { protocols, dispatcher });

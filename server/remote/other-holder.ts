@@ -1,7 +1,9 @@
 /** Asks another server of this home to stop its tunnel. */
 import { isIP } from 'node:net';
 import { ServiceError, errorMessage } from '#server/errors/service-error.ts';
+import { listInstances } from '#server/home/instances.ts';
 import { loadUndici } from '#server/net/load-undici.ts';
+import { onlyCertificate } from '#server/net/only-certificate.ts';
 import { asRecord, tryParseJson } from '#server/text/json.ts';
 import type { RemoteConflict } from '#schema/rest/remote-control.ts';
 
@@ -17,21 +19,45 @@ function isLoopbackOrigin(text: string): boolean {
   return (protocol === 'http:' || protocol === 'https:') && isLoopback && origin === text;
 }
 
+/** Path of the certificate with which the server of a document speaks TLS; undefined without one. */
+export async function certificateOf(home: string, { pid, local_origin }: RemoteConflict): Promise<string | undefined> {
+  const port = Number(URL.canParse(local_origin) ? new URL(local_origin).port : '');
+  const instances = await listInstances(home);
+  return instances.find((instance) => instance.pid === pid && instance.port === port)?.certificate;
+}
+
+export interface StopRequest {
+  /** The home's token. */
+  token: string;
+  /** Path of the only certificate to trust; undefined for those that Node trusts. */
+  certificate?: string | undefined;
+}
+
 /**
  * Sends the stop to the server of a document that names a live owner of the lock. Without a proxy and without following
  * redirects, because the request carries the home's token. Throws `internal.error`.
  */
-export async function requestStop({ pid, local_origin }: RemoteConflict, token: string): Promise<void> {
+export async function requestStop(
+  { pid, local_origin }: RemoteConflict,
+  { token, certificate }: StopRequest,
+): Promise<void> {
   const failure = (reason: string, cause?: unknown) =>
     new ServiceError('internal.error', `The server of process ${pid} did not stop remote control: ${reason}`, {
       cause,
     });
   if (!isLoopbackOrigin(local_origin)) throw failure('it has no address on this machine');
   const undici = await loadUndici();
+  const connect =
+    certificate === undefined
+      ? undefined
+      : await onlyCertificate(certificate).catch((error: unknown) => {
+          throw failure(`its certificate cannot be read: ${errorMessage(error)}`, error);
+        });
   const dispatcher = new undici.Agent({
     headersTimeout: TIMEOUT_MS,
     bodyTimeout: TIMEOUT_MS,
     maxResponseSize: MAX_BYTES,
+    ...(connect && { connect }),
   });
   try {
     const { statusCode, body } = await dispatcher.request({

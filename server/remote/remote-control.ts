@@ -20,7 +20,7 @@ import type { RemoteDevices, RemoteStatus } from '#schema/rest/remote-control.ts
 import { CloudRequestError, createCloudClient, type CapturedSession } from './cloud-client.ts';
 import { startHost, type Host, type HostFailure } from './host.ts';
 import { createRemoteLocks, type LockOwner, type RemoteLock } from './lock.ts';
-import { requestStop } from './other-holder.ts';
+import { certificateOf, requestStop } from './other-holder.ts';
 import { createRegistry } from './registry.ts';
 import { atMost } from './tunnel.ts';
 
@@ -225,7 +225,8 @@ export function createRemoteControl(deps: RemoteControlDeps): RemoteControl {
       }
       if (purpose === 'tunnel' && conflict.local_origin !== '' && !isAsked) {
         isAsked = true;
-        await requestStop(conflict, await deps.token());
+        const [token, certificate] = await Promise.all([deps.token(), certificateOf(deps.home, conflict)]);
+        await requestStop(conflict, { token, certificate });
       } else await delay(YIELD_RETRY_MS);
     }
   }

@@ -1,6 +1,6 @@
 /** The origin of a turn, in the transcript's form. */
 import type { EventRecord } from '#server/journal/records.ts';
-import type { Text } from '#server/journal/texts.ts';
+import type { Stored, Text } from '#server/journal/texts.ts';
 import type { Origin } from '#schema/engine.ts';
 import type { TurnOrigin } from '#schema/rest/transcript.ts';
 
@@ -23,6 +23,20 @@ export function turnOrigin(payload: Origin): TurnOrigin {
       return { kind: 'compaction', payload };
     default:
       return { kind: 'other', payload };
+  }
+}
+
+/** Whether a person has typed the prompt: also the activation of a skill and a plugin's command. */
+export function isTyped(origin: Stored<Origin> | undefined): boolean {
+  switch (origin?.kind) {
+    case undefined:
+    case 'user':
+      return true;
+    case 'skill_activation':
+    case 'plugin_command':
+      return origin.trigger === 'user-slash';
+    default:
+      return false;
   }
 }
 

@@ -1,12 +1,14 @@
 /** Skills: listed, activated by people and by the model, and sent with prompts. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import * as z from 'zod';
 import { putFile } from '#support/files.ts';
 import { call, callThenText, startTalk, systemPrompt, wireMessages, wireText, type Talk } from '#support/talk.ts';
+import { pageOf, transcriptFrames, type TranscriptFrame } from '#support/transcript-follower.ts';
 import { startWorld, type World } from '#support/world.ts';
 import { upload } from '#support/uploads.ts';
+import { connect } from '#support/ws-client.ts';
 
 let world: World;
 beforeEach(async () => {
@@ -35,6 +37,19 @@ const userTexts = () =>
 async function markers({ path }: Talk) {
   const { items } = transcriptPage.parse(await world.ok('GET', `${path}/transcript?agent_id=main`));
   return items.flatMap(({ marker }) => marker ?? []);
+}
+/** Follows the transcript; returns the states of a prompt so far, oldest first. */
+async function followPrompts({ session: { id: session_id } }: Talk) {
+  const client = await connect(world.server);
+  onTestFinished(() => client.close());
+  await client.send({ type: 'subscribe_v2', payload: { session_id, transcript: { main: 'delta' } } });
+  return (id: unknown) => statesIn(transcriptFrames(client, session_id), id);
+}
+function statesIn(frames: readonly TranscriptFrame[], id: unknown) {
+  return frames
+    .flatMap((frame) => ('ops' in frame ? frame.ops : []))
+    .flatMap((op) => (op.op === 'prompt.upsert' && op.prompt.promptId === id ? [op.prompt] : []))
+    .map(({ status, content, steeredAt }) => ({ status, content, ...(steeredAt !== undefined && { steeredAt }) }));
 }
 const transcriptPage = z.object({ items: z.array(z.object({ marker: z.string().optional() })) });
 const lastUser = () => userTexts().at(-1);
@@ -107,6 +122,7 @@ describe('activated by a person', () => {
   test('is steered into the running turn', async () => {
     await greet();
     const talk = await startTalk(world);
+    const states = await followPrompts(talk);
     const held = world.model.enqueue({ text: 'first', hold: true });
     await talk.prompt('first');
     await held.sent;
@@ -122,6 +138,25 @@ describe('activated by a person', () => {
     expect(steered).toMatchObject({ promptIds: [queued.promptId], content: text('/greet bob') });
     expect(userTexts().at(-1)).toContain('Say hello to bob.');
     expect(talk.all('turn.started')).toHaveLength(1);
+    await expect.poll(() => states(queued.promptId)).toEqual([
+      { status: 'queued', content: text('/greet bob') },
+      { status: 'completed', content: text('/greet bob'), steeredAt: expect.any(String) },
+    ]);
+  });
+
+  test('is a prompt of the transcript, as its events are not sent to those who follow it', async () => {
+    await greet();
+    const talk = await startTalk(world);
+    const states = await followPrompts(talk);
+    const held = world.model.enqueue({ text: 'Hello Bob.', hold: true });
+    await activate(talk, 'greet', { args: 'bob' });
+    await held.sent;
+    const { prompts } = await pageOf(world, talk.session.id);
+    expect(prompts).toMatchObject([{ status: 'running', content: text('/greet bob') }]);
+    held.release();
+    await talk.nth('prompt.completed', 1);
+    const running = { status: 'running', content: text('/greet bob') };
+    await expect.poll(() => states(prompts[0]?.promptId)).toEqual([running, { ...running, status: 'completed' }]);
   });
 
   test('has attachments after its text', async () => {

@@ -319,7 +319,7 @@ describe('start', () => {
       expect(await run(['--port', '0', '--no-open'], home, { [name]: '/base' })).toMatchObject({
         code: 1,
         stdout: '',
-        stderr: expect.stringMatching(/^service-code: [^\n]+\(\/base\): the server is the root of its origin\.\n$/),
+        stderr: expect.stringMatching(/^service-code: [^\n]+\(\/base\): use the option --base-path\.\n$/),
       });
     }
     // The app closed.

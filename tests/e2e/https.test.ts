@@ -4,6 +4,7 @@ import { copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { spawn } from 'node-pty';
 import { expect, it, onTestFinished } from 'vitest';
+import { readCertificate } from '#server/cli/certificate.ts';
 import { makeTestCertificate } from '#support/nginx.ts';
 import { until } from '#support/patience.ts';
 import { rawRequest } from '#support/raw-request.ts';
@@ -53,6 +54,20 @@ it('makes a certificate once, for the bind host, and speaks TLS only', async () 
   await startDuringTest({ home, args: ['--https', '--host', '127.0.0.2'] });
   expect(await fingerprint(cert)).not.toBe(health.fingerprint);
   expect(new X509Certificate(await readFile(cert)).checkIP('127.0.0.2')).toBe('127.0.0.2');
+});
+
+it('servers that start at the same time in one home use one pair in the end', async () => {
+  const home = await temporaryHome();
+  const files = { cert: join(home, 'server/tls/cert.pem'), key: join(home, 'server/tls/key.pem') };
+  const servers = await Promise.all([1, 2, 3].map(() => startDuringTest({ home, args: ['--https'] })));
+  // Throws unless the key belongs to the certificate.
+  await readCertificate(files);
+  const expected = await fingerprint(files.cert);
+  for (const { url } of servers) {
+    await until(async () => (await tlsRequest(url, { rejectUnauthorized: false })).fingerprint === expected);
+    expect((await tlsRequest(`${url}/api/v1/healthz`, { ca: await readFile(files.cert) })).status).toBe(200);
+  }
+  expect(servers.map((server) => server.errors())).toEqual(['', '', '']);
 });
 
 it('warns of no plain HTTP on a bind that others reach, and answers as there', async () => {

@@ -1,6 +1,7 @@
 /** The built server after nginx with TLS and a path, by the file of `deploy/`. */
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { WebSocket } from 'ws';
 import * as z from 'zod';
 import { launchBrowser, openPage } from '#support/browser.ts';
 import { hasNginx, startNginx } from '#support/nginx.ts';
@@ -50,6 +51,40 @@ it.skipIf(!hasNginx)('headers that a client sends have no effect', async () => {
     expect(answer.status).toBe(429);
   }
   expect((await send('127.0.0.3', '/code/api/v1/meta', bearer)).status).toBe(200);
+});
+
+/** The status of an upgrade that a client sends over TLS from an address of its own. */
+function upgradeStatus(port: number, localAddress: string, token: string): Promise<number> {
+  const socket = new WebSocket(`wss://127.0.0.1:${port}/code/api/v1/ws`, [`service-code.bearer.${token}`], {
+    localAddress,
+    rejectUnauthorized: false,
+  });
+  return new Promise((resolve, reject) => {
+    socket.once('unexpected-response', (request, { statusCode = 0 }) => {
+      request.destroy();
+      resolve(statusCode);
+    });
+    socket.once('open', () => {
+      socket.terminate();
+      resolve(101);
+    });
+    // A destroyed request reports an error after its answer, which changes nothing.
+    socket.on('error', reject);
+  });
+}
+
+it.skipIf(!hasNginx)('upgrades with a wrong token ban the client that sends them, and no other one', async () => {
+  const { server, port, send, bearer } = await start();
+  const upgrade = (address: string, token: string) => upgradeStatus(port, address, token);
+  for (let n = 0; n < 9; n += 1) expect(await upgrade('127.0.0.2', 'bad')).toBe(401);
+  // Requests and upgrades of one client count together.
+  expect((await send('127.0.0.2', '/code/api/v1/meta', { authorization: 'Bearer bad' })).status).toBe(401);
+  expect(await upgrade('127.0.0.2', server.token)).toBe(429);
+  expect((await send('127.0.0.2', '/code/', bearer)).status).toBe(429);
+  expect(await upgrade('127.0.0.3', server.token)).toBe(101);
+  expect((await send('127.0.0.3', '/code/api/v1/meta', bearer)).status).toBe(200);
+  // A direct connection of this machine is another client than those of the proxy.
+  expect((await server.api('GET', '/meta')).code).toBe(0);
 });
 
 const connections = z.object({ connections: z.array(z.object({ remote_address: z.string() })) });

@@ -14,6 +14,7 @@ import { listenDuringTest } from '#support/listen-during-test.ts';
 import { until } from '#support/patience.ts';
 import { spawnServer, type SpawnOptions } from '#support/server.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
+import { WebSocket } from 'ws';
 
 async function spawned({ env }: RemoteCloud, home: string, options: SpawnOptions = {}) {
   const server = await spawnServer({ ...options, home, env: { ...env, ...options.env } });
@@ -51,17 +52,61 @@ it('a second server is refused with the holder, and starts after the holder was 
   expect(await ownedLeases(home)).toBe(0);
 });
 
-it('a server deactivates the device that another one hosts', async () => {
+it.each([
+  ['HTTP', []],
+  ['HTTPS with its own certificate', ['--https']],
+  ['HTTPS below a path', ['--https', '--base-path', '/code']],
+])('a server deactivates the device that another one hosts, with %s', async (_what, args) => {
   const cloud = await remoteCloudDuringTest();
   const home = await temporaryHome();
   await cloud.logIn(home);
-  const first = await spawned(cloud, home);
+  const first = await spawned(cloud, home, { args: [...args, '--remote-control'] });
+  await until(() => first.output().includes('Remote control:'));
   const second = await spawned(cloud, home);
-  await first.start();
+  expect(await second.status()).toMatchObject({ conflict: { pid: first.process.pid, local_origin: first.url } });
   const { deviceId } = cloud.relay.tunnel();
   expect(await second.api('POST', `/remote-control/devices/${deviceId}/deactivate`)).toMatchObject({ code: 0 });
-  expect(await first.status()).toMatchObject({ state: 'off' });
+  expect((await second.status()).conflict).toBeUndefined();
   expect(cloud.relay.devices.get(deviceId)?.active).toBe(false);
+  expect(await first.stop()).toBe(0);
+});
+
+it('a server below a path is reached through the relay, whose prefix replaces the path', async () => {
+  const cloud = await remoteCloudDuringTest();
+  const home = await temporaryHome();
+  await cloud.logIn(home);
+  const server = await spawned(cloud, home, { args: ['--base-path', '/code', '--remote-control', '--demo'] });
+  await until(() => server.output().includes('Remote control:'));
+  const prefix = cloud.relay.prefix();
+  const base = `${cloud.relay.url}${prefix}`;
+  const headers = { authorization: `Bearer ${server.token}` };
+  const page = await (await fetch(`${base}/`)).text();
+  expect(page).toContain(`<meta name="service-base" content="${prefix}/"`);
+  expect(page).not.toContain('/code/');
+  const direct = await (await fetch(`${server.url}/code/`)).text();
+  expect(direct).toContain('<meta name="service-base" content="/code/"');
+  expect((await fetch(`${base}/api/v1/meta`, { headers })).status).toBe(200);
+  const socket = new WebSocket(`${base.replace('http', 'ws')}/api/v1/ws`, { headers });
+  const [hello] = await once(socket, 'message');
+  expect(String(hello)).toContain('server_hello');
+  socket.terminate();
+  expect(server.errors()).toBe('');
+});
+
+it('a server with --trust-proxy is not reached through the relay, and says so in one line', async () => {
+  const cloud = await remoteCloudDuringTest();
+  const home = await temporaryHome();
+  await cloud.logIn(home);
+  const args = ['--base-path', '/code', '--trust-proxy', 'loopback'];
+  const server = await spawned(cloud, home, { args: [...args, '--remote-control'] });
+  const refused = 'Remote control cannot be combined with --trust-proxy.';
+  await until(() => server.errors().includes('Remote control:'));
+  expect(server.errors()).toContain(`Remote control: ${refused}\n`);
+  expect(await server.start()).toMatchObject({ msg: refused });
+  expect(cloud.relay.devices.size).toBe(0);
+  // It does not keep another server of the home from it.
+  const plain = await spawned(cloud, home);
+  expect(await plain.start()).toMatchObject({ code: 0, data: { state: 'on' } });
 });
 
 it('--remote-control prints the address with the token and a QR code; a failure is one line', async () => {

@@ -210,6 +210,41 @@ describe('endings', () => {
     expect(err.trim().split('\n')).toHaveLength(1);
   });
 
+  it.each([
+    [['Hi', '--bogus'], "Unknown option '--bogus'"],
+    [['Hi', '--timeout', 'soon'], "option '--timeout'"],
+    [['a', 'b'], 'expected one prompt'],
+    [['Hi', '--token', 'secret'], "option '--token' needs '--url'"],
+  ])('%j with --json prints one line, the result', async (args, text) => {
+    const { code, lines } = await run([...args, '--json']);
+    expect(code).toBe(2);
+    expect(lines()).toEqual([
+      {
+        type: 'result',
+        session_id: null,
+        reason: 'bad_use',
+        text: '',
+        usage: null,
+        denied: [],
+        background_tasks: 0,
+        duration_ms: expect.any(Number),
+        message: expect.stringContaining(text),
+      },
+    ]);
+  });
+
+  it('a --json after -- is a prompt, not an option', async () => {
+    expect(await run(['--bogus', '--', '--json'])).toMatchObject({ code: 2, out: '' });
+  });
+
+  it('a home that cannot be used exits with 2, and with --json prints the result', async () => {
+    const home = join(built.base.root, 'unusable');
+    await writeFile(home, '');
+    const { code, lines } = await run(['Hi', '--json'], { home });
+    expect(code).toBe(2);
+    expect(lines()).toMatchObject([{ type: 'result', reason: 'bad_use', session_id: null }]);
+  });
+
   it('a server that is not there and a refused token exit with 4', async () => {
     expect(await run(['Hi', '--url', 'http://127.0.0.1:9/'])).toMatchObject({ code: 4, out: '' });
     expect(await run(['Hi', '--url', built.server.url], { env: { SERVICE_CODE_TOKEN: 'wrong' } })).toMatchObject({

@@ -9,6 +9,7 @@ import { transportOf } from '#server/cli/transport.ts';
 import { endProcess } from '#server/processes/process-exit.ts';
 import { runPrompt } from '../../../clients/run/main.ts';
 import { BAD_USE, INTERRUPTED } from '../../../clients/run/exit-codes.ts';
+import { failedResult, resultLine } from '../../../clients/run/result.ts';
 import type { Command, Program } from './command.ts';
 
 const MODES = ['manual', 'auto', 'yolo'] as const;
@@ -93,17 +94,34 @@ function interruptSignal(): AbortSignal {
   return controller.signal;
 }
 
-const fail = (error: unknown) => void process.stderr.write(`service-code: ${startFailureText(error)}\n`);
+const note = (message: string) => void process.stderr.write(`service-code: ${message}\n`);
 
-async function runWith(argv: string[], program: Program): Promise<number> {
+/** Whether the lines of `--json` are expected, also by arguments that cannot be parsed. */
+const printsJson = (argv: string[]) => argv.slice(0, [...argv, '--'].indexOf('--')).includes('--json');
+
+/** Resolves when the reader of stdout has received the line, or has gone. */
+async function fail(error: unknown, { json, begun }: { json: boolean; begun: number }): Promise<void> {
+  const message = startFailureText(error);
+  note(message);
+  if (!json) return;
+  const line = JSON.stringify(resultLine(failedResult('bad_use', message), begun));
+  await new Promise<void>((resolve) => process.stdout.write(`${line}\n`, () => resolve()));
+}
+
+/** Reads the arguments and finds or starts the server. Throws `StartError`. */
+async function prepare(argv: string[], program: Program) {
   const options = readArguments(argv, definition);
   const signal = interruptSignal();
   const server = await findServer(options, program);
+  return { options, signal, server, transport: await transportOf(server) };
+}
+
+async function runWith({ options, signal, server, transport }: Awaited<ReturnType<typeof prepare>>): Promise<number> {
   try {
     return await runPrompt({
       url: server.url,
       token: server.token,
-      ...(await transportOf(server)),
+      ...transport,
       prompt: options._[0],
       cwd: resolve(options.cwd ?? '.'),
       session: options.session,
@@ -122,17 +140,19 @@ async function runWith(argv: string[], program: Program): Promise<number> {
       signal,
     });
   } finally {
-    await server.close();
+    // The result is printed, and its exit code counts.
+    await server.close().catch((error: unknown) => note(startFailureText(error)));
   }
 }
 
 export const run: Command = {
   help: () => usageText(definition.name, definition.description, args),
   async run(argv, program) {
+    const begun = performance.now();
     try {
-      return await runWith(argv, program);
+      return await runWith(await prepare(argv, program));
     } catch (error) {
-      fail(error);
+      await fail(error, { json: printsJson(argv), begun });
       // 1 is a failed turn.
       return BAD_USE;
     }

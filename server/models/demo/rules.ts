@@ -65,15 +65,19 @@ max_context_size = 131072
 \`\`\`
 `;
 
+const SUMMARY_REQUEST = /^Write a summary of the conversation so far\./;
+
 interface Rule {
   pattern: RegExp;
+  /** Whether the match may continue after a blank line. */
+  spansParagraphs?: boolean;
   answer(match: RegExpExecArray, input: DemoInput): DemoAnswer;
 }
 
 /** The first matching pattern applies. */
 const RULES: Rule[] = [
   // The compaction of the server sends this prompt.
-  { pattern: /^Write a summary of the conversation so far\./, answer: (_, input) => summary(input) },
+  { pattern: SUMMARY_REQUEST, answer: (_, input) => summary(input) },
   { pattern: /^tour\b/i, answer: (_, input) => tour(input) },
   { pattern: /^(?:an? )?error\b/i, answer: () => ({ error: 'The demo model was asked to fail, and does.' }) },
   { pattern: /^count(?: to)? (\d+)/i, answer: ([, n]) => count(Number(n)) },
@@ -103,6 +107,7 @@ const RULES: Rule[] = [
       ),
   },
   {
+    spansParagraphs: true,
     pattern: /^(?:write|create)\s+(?:a |the )?(?:file )?([^\s:]+)(?:\s*:\s*|\s+)?([\s\S]*)/i,
     answer: ([, path = '', content = ''], input) =>
       single(
@@ -117,6 +122,7 @@ const RULES: Rule[] = [
     answer: ([, path = '', before = '', after = ''], input) => edit(input, unquote(path), before, after),
   },
   {
+    spansParagraphs: true,
     pattern: /^(?:run|exec|execute|bash|\$)\s+([\s\S]+)/i,
     answer: ([, command = ''], input) =>
       single(
@@ -138,9 +144,35 @@ function summary({ prompts }: DemoInput): DemoAnswer {
   };
 }
 
+/** Offsets of the paragraphs, not counting code blocks, which belong to the paragraph before them. */
+function paragraphsOf(text: string): number[] {
+  const starts = [0];
+  let at = 0;
+  let isAfterBlank = false;
+  let isInFence = false;
+  for (const line of text.split('\n')) {
+    const isFence = line.startsWith('```');
+    if (isAfterBlank && line !== '' && !isFence && !isInFence) starts.push(at);
+    if (isFence) isInFence = !isInFence;
+    isAfterBlank = line === '';
+    at += line.length + 1;
+  }
+  return starts;
+}
+
+const ruleOf = (prompt: string) => RULES.find(({ pattern }) => pattern.test(prompt));
+
+/** Prompts without an answer between them, as after a failed turn, arrive as one text with blank lines: the last one is due. */
+function lastPrompt(text: string): string {
+  if (SUMMARY_REQUEST.test(text)) return text;
+  const prompts = paragraphsOf(text).map((start) => text.slice(start));
+  const known = prompts.findLast((prompt) => ruleOf(prompt));
+  return (known !== undefined && ruleOf(known)?.spansParagraphs ? known : prompts.at(-1)) ?? text;
+}
+
 /** Returns the response to a request; deterministic. */
 export function demoAnswer(input: DemoInput): DemoAnswer {
-  const prompt = input.prompt.trim();
+  const prompt = lastPrompt(input.prompt.trim());
   for (const { pattern, answer } of RULES) {
     const match = pattern.exec(prompt);
     if (match) return answer(match, input);

@@ -1,6 +1,7 @@
 /** Rows of users' prompts: accepted, started, settled. */
 import type { EventRecord } from '#server/journal/records.ts';
 import type { AgentTranscript } from '../agent-transcript.ts';
+import { isTyped } from '../origin.ts';
 import type { RecordMappers } from '../transcript-rows.ts';
 import type { StoredOp } from '../reducer/state.ts';
 
@@ -49,7 +50,7 @@ function steered(
 
 export const promptRows: RecordMappers = {
   'prompt.submitted'(_agent, { promptId, status, userMessageId, content, createdAt, x }) {
-    if (x?.origin && x.origin.kind !== 'user') return [];
+    if (!isTyped(x?.origin)) return [];
     return [{ op: 'prompt.upsert', prompt: { promptId, status, userMessageId, content, createdAt } }];
   },
   'turn.started': begun,

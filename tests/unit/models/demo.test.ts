@@ -194,6 +194,24 @@ describe('demo model', () => {
     expect(response.calls[0]?.name).toBe('Read');
   });
 
+  it.each([
+    [['error', 'read b.txt'], 'Read'],
+    [['tour', 'count to 3', 'run ls'], 'Bash'],
+    [['count to 3', 'What is love?'], undefined],
+    [['write a.txt: one\n\ntwo'], 'Write'],
+    [['read a.txt\n\n```\nrun ls\n\nrun ls\n```'], 'Read'],
+  ])('answers the last of the prompts %j, which had no answers between them', async (prompts, name) => {
+    const { response } = await answer(prompts.map(user));
+    expect(response.calls.map((call) => call.name)).toEqual(name === undefined ? [] : [name]);
+  });
+
+  it('writes text with blank lines, and does not continue an interrupted answer', async () => {
+    const { response } = await answer([user('count to 3'), user('write a.txt: one\n\ntwo')]);
+    expect(JSON.parse(response.calls[0]?.arguments ?? '')).toEqual({ path: 'a.txt', content: 'one\n\ntwo' });
+    const { text } = await answer([user('count to 3'), user('What is love?')]);
+    expect(text).toContain('not a real model');
+  });
+
   it('fails on request, without inviting a retry', async () => {
     await expect(answer([user('error')])).rejects.toMatchObject({
       details: { code: 'provider.api_error', statusCode: 400, retry: false },

@@ -1,6 +1,11 @@
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { listenDuringTest } from '#support/listen-during-test.ts';
+import { makeTestCertificate } from '#support/nginx.ts';
+import { temporaryHome } from '#support/temporary-home.ts';
 import { requestStop } from '#server/remote/other-holder.ts';
 
 const conflict = (local_origin: string) => ({ pid: 7, local_origin, device_id: 'd', url: '', started_at: '' });
@@ -16,7 +21,7 @@ async function holder(status: number, body: string, headers: Record<string, stri
 
 it('sends the stop with the token of the home', async () => {
   const { origin, bearers } = await holder(200, '{"code":0}');
-  await requestStop(conflict(origin), 'secret');
+  await requestStop(conflict(origin), { token: 'secret' });
   expect(bearers).toEqual(['Bearer secret']);
 });
 
@@ -31,13 +36,13 @@ it.each([
   'no address',
   '',
 ])('sends the token to no address of another machine: %s', async (origin) => {
-  await expect(requestStop(conflict(origin), 'secret')).rejects.toThrow('it has no address on this machine');
+  await expect(requestStop(conflict(origin), { token: 'secret' })).rejects.toThrow('it has no address on this machine');
 });
 
 it('follows no redirect', async () => {
   const other = await holder(200, '{"code":0}');
   const { origin } = await holder(307, '', { location: `${other.origin}/api/v1/remote-control` });
-  await expect(requestStop(conflict(origin), 'secret')).rejects.toThrow('it answered with status 307');
+  await expect(requestStop(conflict(origin), { token: 'secret' })).rejects.toThrow('it answered with status 307');
   expect(other.bearers).toEqual([]);
 });
 
@@ -46,7 +51,7 @@ it('uses no proxy of the environment', async () => {
   const { origin, bearers } = await holder(200, '{"code":0}');
   process.env.HTTP_PROXY = proxy.origin;
   try {
-    await requestStop(conflict(origin), 'secret');
+    await requestStop(conflict(origin), { token: 'secret' });
   } finally {
     delete process.env.HTTP_PROXY;
   }
@@ -55,5 +60,27 @@ it('uses no proxy of the environment', async () => {
 
 it('fails for a server that refuses', async () => {
   const { origin } = await holder(200, '{"code":50001}');
-  await expect(requestStop(conflict(origin), 'secret')).rejects.toThrow('The server of process 7 did not stop');
+  await expect(requestStop(conflict(origin), { token: 'secret' })).rejects.toThrow(
+    'The server of process 7 did not stop',
+  );
+});
+
+it('trusts the certificate of the instance, and no other one', async () => {
+  const folder = await temporaryHome();
+  const [own, other] = [await makeTestCertificate(folder, 'own'), await makeTestCertificate(folder, 'other')];
+  const bearers: (string | undefined)[] = [];
+  const pair = { cert: await readFile(own.cert), key: await readFile(own.key) };
+  const server = createSecureServer(pair, (request, response) => {
+    bearers.push(request.headers.authorization);
+    response.end('{"code":0}');
+  });
+  const target = conflict(`https://127.0.0.1:${await listenDuringTest(server)}`);
+  await expect(requestStop(target, { token: 'secret' })).rejects.toThrow('The server of process 7 did not stop');
+  await expect(requestStop(target, { token: 'secret', certificate: other.cert })).rejects.toThrow('did not stop');
+  await expect(requestStop(target, { token: 'secret', certificate: join(folder, 'none') })).rejects.toThrow(
+    'its certificate cannot be read',
+  );
+  expect(bearers).toEqual([]);
+  await requestStop(target, { token: 'secret', certificate: own.cert });
+  expect(bearers).toEqual(['Bearer secret']);
 });
