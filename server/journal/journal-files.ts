@@ -30,7 +30,7 @@ export interface JournalFiles {
   /** Throws ENOENT without a journal. */
   openToRead(dir: string): Promise<JournalReader>;
   /**
-   * As `openToRead`, but each call blocks until it is done: for threads that have nothing else to do, because a
+   * Opens the file like `openToRead`, but each call blocks: for threads that have nothing else to do, because a
    * promise costs several times as much as a read of cached bytes.
    */
   openToReadSync(dir: string): JournalReader;
