@@ -2,6 +2,7 @@
 import type { AgentContext, ContentBlock, PromptResponse, SessionUpdate } from '@agentclientprotocol/sdk';
 import { createSignal, MAIN_AGENT, reasonOf, type EventFrame, type Session } from '@service-code/client';
 import { ulid } from 'ulid';
+import { cancelTasks } from './background-tasks.ts';
 import { followChildren } from './children.ts';
 import { commandIn, type Command } from './commands.ts';
 import { compacted } from './compaction.ts';
@@ -33,7 +34,7 @@ export interface OpenSession {
   start(): void;
   prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse>;
   cancel(): void;
-  /** Cancels what runs, empties the lists and stops following the session. */
+  /** Cancels the turn and the background tasks that run, empties the lists and stops following the session. */
   close(): Promise<void>;
   /** Stops following the session. */
   release(): void;
@@ -56,8 +57,9 @@ export async function openSession({ link, editor, session, lists, log }: OpenSes
   let isLive = false;
   const changes = createSignal<string>();
   const closed = new AbortController();
-  /** Ends the wait for a compaction. */
-  let commands = new AbortController();
+  /** Cancels the running compactions, and fails them. */
+  let cancels = new AbortController();
+  let losses = new AbortController();
 
   const emit = async (update: SessionUpdate) => {
     // A rejection means that the connection to the editor has closed, which ends the bridge.
@@ -176,10 +178,16 @@ export async function openSession({ link, editor, session, lists, log }: OpenSes
         await rest.undo(id, 1);
         return reply({ stopReason: 'end_turn', message: 'The last prompt and everything after it were removed.' });
       case 'compact': {
-        const ended = AbortSignal.any([signal, closed.signal, commands.signal]);
-        const end = await compacted(agents, changes, () => rest.compact(id, command.instruction), ended);
-        if (end === 'cancelled') return reply({ stopReason: 'cancelled' });
-        return reply({ stopReason: 'end_turn', message: 'The conversation was compacted.' });
+        const request = {
+          start: () => rest.compact(id, command.instruction),
+          abort: () => rest.abort(id),
+          read: async () => (await rest.transcript(id, { agent_id: MAIN_AGENT, page_size: 1 })).items,
+        };
+        const signals = {
+          cancelled: AbortSignal.any([signal, cancels.signal]),
+          closed: AbortSignal.any([closed.signal, losses.signal]),
+        };
+        return reply(await compacted(agents, changes, request, signals));
       }
     }
   }
@@ -195,7 +203,12 @@ export async function openSession({ link, editor, session, lists, log }: OpenSes
 
   const stops = [
     socket.onEvent(onEvent),
-    link.onLost(() => prompts.fail(internal('The connection to the server was lost'))),
+    link.onLost(() => {
+      const error = internal('The connection to the server was lost');
+      prompts.fail(error);
+      losses.abort(error);
+      losses = new AbortController();
+    }),
   ];
   try {
     await opened;
@@ -233,13 +246,15 @@ export async function openSession({ link, editor, session, lists, log }: OpenSes
     },
     cancel() {
       prompts.cancel();
-      commands.abort();
-      commands = new AbortController();
+      cancels.abort();
+      cancels = new AbortController();
     },
     async close() {
       prompts.cancel();
       try {
         await rest.abort(id);
+        // The end of a task in the background starts a turn of an idle agent.
+        if (await cancelTasks(rest, id)) await rest.abort(id);
         await lists.clear();
       } finally {
         release();

@@ -1,20 +1,21 @@
 /** The prompts that the editor has sent and whose end it waits for. */
 import { MAIN_AGENT, type Item, type TranscriptPrompt, type TranscriptState } from '@service-code/client';
 import type { RequestError } from '@agentclientprotocol/sdk';
+import { textOf } from './commands.ts';
 import { refusal, runningTurn, turnOutcome, type Outcome } from './stop-reason.ts';
 
 type Turn = Extract<Item, { kind: 'turn' }>;
 type Agents = ReadonlyMap<string, TranscriptState>;
 
 export interface PromptRequest {
-  /** Id of the prompt; undefined for a command, whose turn is found by its text. */
+  /** Id of the prompt; undefined for a command, whose entry or turn is found by its text. */
   id: string | undefined;
   /** Its text, as the transcript has it. */
   text: string;
   /** Sends it to the server; the signal aborts when it is cancelled before that. */
   submit(signal: AbortSignal): Promise<void>;
-  /** Cancels it on the server; rejects when it cannot be reached. */
-  abort(steered: boolean): Promise<void>;
+  /** Cancels the prompt with this id on the server, without one the running turn; rejects when it cannot be reached. */
+  abort(id: string | undefined): Promise<void>;
 }
 
 export interface Prompts {
@@ -34,6 +35,10 @@ export interface Prompts {
 
 interface Waiting {
   request: PromptRequest;
+  /** Id of the prompt; that of a command is known when its entry arrives. */
+  id: string | undefined;
+  /** Entries that are older than the request. */
+  older: ReadonlySet<string>;
   isSubmitted: boolean;
   unsent: AbortController;
   isCancelled: boolean;
@@ -65,7 +70,7 @@ export function createPrompts(agents: Agents): Prompts {
 
   /** The outcome of a prompt that has ended. */
   function outcomeOf(one: Waiting, state: TranscriptState): Outcome | undefined {
-    const { id } = one.request;
+    const { id } = one;
     if (id === undefined || one.isSteered) return one.turnId === undefined ? undefined : turnOutcome(state, one.turnId);
     const entry = state.prompts.get(id);
     if (!entry) return one.wasSeen ? turnOutcome(state, one.turnId) : undefined;
@@ -92,15 +97,27 @@ export function createPrompts(agents: Agents): Prompts {
     }
   }
 
+  /** Finds the entry of a command, which has opened a turn, was put into a running one, or is queued. */
+  function adoptEntry(one: Waiting, state: TranscriptState): void {
+    if (one.id !== undefined) return;
+    const taken = new Set([...waiting].map(({ id }) => id));
+    for (const { promptId, content = [] } of state.prompts.values()) {
+      if (one.older.has(promptId) || taken.has(promptId) || textOf(content) !== one.request.text) continue;
+      one.id = promptId;
+      return;
+    }
+  }
+
   function check(one: Waiting): void {
     const state = agents.get(MAIN_AGENT);
+    if (state) adoptEntry(one, state);
     const outcome = state && one.isSubmitted ? outcomeOf(one, state) : undefined;
     if (outcome) one.settle(outcome);
   }
 
   async function abort(one: Waiting): Promise<void> {
     try {
-      await one.request.abort(one.isSteered);
+      await one.request.abort(one.isSteered ? undefined : one.id);
     } catch {
       one.settle({ stopReason: 'cancelled' });
     }
@@ -119,6 +136,8 @@ export function createPrompts(agents: Agents): Prompts {
       const settled = new Promise<Outcome>((resolve) => (settle = resolve));
       const one: Waiting = {
         request,
+        id: request.id,
+        older: new Set(agents.get(MAIN_AGENT)?.prompts.keys()),
         isSubmitted: false,
         unsent: new AbortController(),
         isCancelled: false,

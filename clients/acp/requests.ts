@@ -1,5 +1,5 @@
 /** Prompts and activations of skills as they are sent to the server. */
-import { ApiError, ConnectionError, type ContentPart } from '@service-code/client';
+import { ApiError, ConnectionError, type ContentPart, type Rest } from '@service-code/client';
 import { ulid } from 'ulid';
 import { textOf, type Command } from './commands.ts';
 import type { PromptRequest } from './prompts.ts';
@@ -36,15 +36,7 @@ export function promptRequest({ link, sessionId, prepare }: Target, content: Con
         });
       }
     },
-    async abort(isSteered) {
-      if (isSteered) await rest.abort(sessionId);
-      else {
-        await rest.abortPrompt(sessionId, prompt_id).catch((error: unknown) => {
-          // It has ended, which the transcript reports.
-          if (!(error instanceof ApiError)) throw error;
-        });
-      }
-    },
+    abort: (id) => abort(rest, sessionId, id),
   };
 }
 
@@ -64,8 +56,17 @@ export function skillRequest(
       await prepare();
       await rest.request('POST /api/v1/sessions/{session_id}/skills/{skill_name}:activate', { path, body });
     },
-    async abort() {
-      await rest.abort(sessionId);
-    },
+    abort: (id) => abort(rest, sessionId, id),
   };
+}
+
+/** Cancels a prompt; without an id the running turn. */
+async function abort(rest: Rest, sessionId: string, promptId: string | undefined): Promise<void> {
+  if (promptId === undefined) await rest.abort(sessionId);
+  else {
+    await rest.abortPrompt(sessionId, promptId).catch((error: unknown) => {
+      // It has ended, which the transcript reports.
+      if (!(error instanceof ApiError)) throw error;
+    });
+  }
 }

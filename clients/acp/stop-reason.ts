@@ -1,6 +1,6 @@
 /** How a prompt has ended, in the terms of the protocol. */
 import type { RequestError, StopReason } from '@agentclientprotocol/sdk';
-import { MAIN_AGENT, type TranscriptState } from '@service-code/client';
+import { MAIN_AGENT, type Item, type TranscriptState } from '@service-code/client';
 import * as z from 'zod';
 import { internal } from './errors.ts';
 
@@ -37,18 +37,24 @@ export function turnOutcome(state: TranscriptState, turnId: string | undefined):
   }
 }
 
+/** The first error among the items up to the next turn. */
+export function errorNotice(items: readonly Item[]): { code: string; message: string } | undefined {
+  for (const item of items) {
+    if (item.kind === 'turn') return undefined;
+    if (item.kind !== 'marker' || item.marker !== 'notice') continue;
+    const { data } = errorSchema.safeParse(item.payload);
+    if (data) return data.event;
+  }
+  return undefined;
+}
+
 /** The error of a failed turn follows it as a marker. */
 function failure(state: TranscriptState, turnId: string, message = 'The turn has failed'): Outcome {
   const at = state.items.findIndex((item) => item.kind === 'turn' && item.turnId === turnId);
-  for (const item of state.items.slice(at + 1)) {
-    if (item.kind === 'turn') break;
-    if (item.kind !== 'marker' || item.marker !== 'notice') continue;
-    const { data } = errorSchema.safeParse(item.payload);
-    if (!data) continue;
-    const stopReason = REASONS[data.event.code];
-    return stopReason ? { stopReason } : { error: internal(data.event.message, { code: data.event.code }) };
-  }
-  return { error: internal(message) };
+  const notice = errorNotice(state.items.slice(at + 1));
+  if (!notice) return { error: internal(message) };
+  const stopReason = REASONS[notice.code];
+  return stopReason ? { stopReason } : { error: internal(notice.message, { code: notice.code }) };
 }
 
 function wasStopped(state: TranscriptState, ordinal: number): boolean {

@@ -1,11 +1,15 @@
 /** A built server with few file descriptors, and clients that open connections and send nothing. */
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { Agent, request } from 'node:https';
 import { connect, type Socket } from 'node:net';
-import { afterEach, expect, it } from 'vitest';
+import { connect as connectTls } from 'node:tls';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import * as z from 'zod';
 import { rawRequest } from '#support/raw-request.ts';
 import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { tlsRequest } from '#support/tls-request.ts';
 
 const envelope = z.object({ code: z.number(), data: z.unknown() });
 const withId = z.object({ id: z.string() });
@@ -80,4 +84,47 @@ it('keeps 150 WebSockets open, regardless of new idle sockets', async () => {
   }
   expect(await codes()).toEqual([0, 0, 0]);
   for (const socket of sockets) socket.terminate();
+});
+
+describe('with TLS', () => {
+  const options = { rejectUnauthorized: false };
+
+  /** Opens connections that complete their handshake and send nothing. */
+  async function openSecured(count: number): Promise<void> {
+    const { hostname, port } = new URL(server.url);
+    for (let opened = 0; opened < count; opened += 1) {
+      const socket = connectTls({ ...options, host: hostname, port: Number(port) });
+      socket.on('error', () => undefined).resume();
+      idle.push(socket);
+      await Promise.race([once(socket, 'secureConnect'), once(socket, 'close')]);
+    }
+  }
+
+  it('idle sockets are replaced, with and without a handshake; WebSockets and a connection with the token stay', async () => {
+    server = await spawnServer({ descriptors: 400, args: ['--https'] });
+    const url = `${server.url.replace('https', 'wss')}/api/v1/ws`;
+    const sockets = Array.from({ length: 50 }, () => new WebSocket(url, { ...options, headers: bearer() }));
+    await Promise.all(sockets.map((socket) => once(socket, 'open')));
+    const agent = new Agent({ ...options, keepAlive: true, maxSockets: 1 });
+    onTestFinished(() => agent.destroy());
+    const ask = async () => {
+      const sent = request(`${server.url}/api/v1/meta`, { agent, headers: bearer() }).end();
+      const [answer] = z.tuple([z.custom<IncomingMessage>()]).parse(await once(sent, 'response'));
+      await once(answer.resume(), 'end');
+      return { status: answer.statusCode, reused: sent.reusedSocket };
+    };
+    expect(await ask()).toEqual({ status: 200, reused: false });
+
+    await openSecured(220);
+    await openIdle(220);
+    await expect.poll(() => idle.filter((socket) => socket.closed).length).toBeGreaterThan(200);
+    const meta = `${server.url}/api/v1/meta`;
+    expect((await tlsRequest(meta, { ...options, headers: bearer() })).status).toBe(200);
+    expect(await ask()).toEqual({ status: 200, reused: true });
+    for (const socket of sockets) {
+      socket.ping();
+      await once(socket, 'pong');
+    }
+    for (const socket of sockets) socket.terminate();
+  });
 });

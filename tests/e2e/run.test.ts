@@ -193,7 +193,6 @@ describe('endings', () => {
     [['Hi', '--timeout', 'soon'], "option '--timeout'"],
     [['Hi', '--permission-mode', 'wild'], 'expected one of manual, auto, yolo'],
     [['Hi', '--approvals', 'stdin'], 'stdin needs --json'],
-    [['-', '--json', '--approvals', 'stdin'], 'must be an argument'],
     [['Hi', '--session', 'session_none'], 'session_none'],
     [['Hi', '--model', 'none/such'], 'none/such'],
     [['Hi', '--file', 'missing.txt'], 'cannot read missing.txt'],
@@ -214,6 +213,7 @@ describe('endings', () => {
     [['Hi', '--bogus'], "Unknown option '--bogus'"],
     [['Hi', '--timeout', 'soon'], "option '--timeout'"],
     [['a', 'b'], 'expected one prompt'],
+    [['-', '--approvals', 'stdin'], 'must be an argument'],
     [['Hi', '--token', 'secret'], "option '--token' needs '--url'"],
   ])('%j with --json prints one line, the result', async (args, text) => {
     const { code, lines } = await run([...args, '--json']);

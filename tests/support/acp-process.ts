@@ -17,24 +17,39 @@ export interface AcpProcess extends Editor {
   close(): Promise<number | null>;
 }
 
-export interface AcpProcessOptions {
-  url: string;
-  token: string;
+interface EditorOptions {
   capabilities?: ClientCapabilities;
   /** Sends no `initialize`. */
   raw?: boolean;
+}
+
+export interface AcpProcessOptions extends EditorOptions {
+  url: string;
+  token: string;
   nodeOptions?: string[];
 }
 
 const COMMAND = resolve(import.meta.dirname, '../../bin/service-code.cjs');
 
-/** Starts the bridge; the caller closes it. */
-export async function startAcp(options: AcpProcessOptions): Promise<AcpProcess> {
-  const { url, token, capabilities, raw = false, nodeOptions = [] } = options;
-  const child = spawn(process.execPath, [...nodeOptions, COMMAND, 'acp'], {
-    env: { ...process.env, SERVICE_CODE_URL: url, SERVICE_CODE_TOKEN: token },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
+/** Starts the bridge for a server; the caller closes it. */
+export function startAcp({ url, token, nodeOptions = [], ...options }: AcpProcessOptions): Promise<AcpProcess> {
+  const env = { ...process.env, SERVICE_CODE_URL: url, SERVICE_CODE_TOKEN: token };
+  return startAgent({ command: process.execPath, args: [...nodeOptions, COMMAND, 'acp'], env }, options);
+}
+
+export interface AgentCommand {
+  command: string;
+  args: string[];
+  env: NodeJS.ProcessEnv;
+  cwd?: string;
+}
+
+/** Starts any command of an agent; the caller closes it. */
+export async function startAgent(
+  { command, args, ...options }: AgentCommand,
+  { capabilities, raw = false }: EditorOptions = {},
+): Promise<AcpProcess> {
+  const child = spawn(command, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] });
   let output = '';
   let errors = '';
   child.stderr.on('data', (text: Buffer) => (errors += text.toString()));

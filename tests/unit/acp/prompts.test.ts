@@ -33,7 +33,7 @@ function open() {
     id,
     text,
     submit: async () => {},
-    abort: async (isSteered) => void aborted.push(isSteered ? 'turn' : String(id)),
+    abort: async (promptId) => void aborted.push(promptId ?? 'turn'),
   });
   const run = (one: PromptRequest) => prompts.run(one, new AbortController().signal);
   return {
@@ -162,6 +162,59 @@ describe('createPrompts', () => {
     apply(turn(0, 'running', { prompt: '/name', origin: { kind: 'other' } }));
     apply(turn(0, 'completed', { prompt: '/name', origin: { kind: 'other' } }));
     expect(await outcome).toEqual({ stopReason: 'end_turn' });
+  });
+
+  const content = (text: string) => ({ content: [{ type: 'text', text }] });
+  const steered = { steeredAt: '2026-01-01T00:00:00.000Z' };
+
+  it('ends a command that was put into the running turn of another client with that turn', async () => {
+    const { run, request, apply, prompts, aborted } = open();
+    apply(turn(0, 'running', { prompt: 'other' }), entry('other', 'running', content('other')));
+    const outcome = run(request(undefined, '/name it'));
+    await turnsOfEvents();
+    apply(
+      entry('skill', 'queued', content('/name it')),
+      entry('skill', 'completed', { ...content('/name it'), ...steered }),
+    );
+    prompts.cancel();
+    expect(aborted).toEqual(['turn']);
+    apply(turn(0, 'completed', { prompt: 'other' }));
+    expect(await outcome).toEqual({ stopReason: 'cancelled' });
+  });
+
+  it('cancels a command that waits, and no turn of another client', async () => {
+    const { run, request, apply, prompts, aborted } = open();
+    apply(turn(0, 'running', { prompt: 'other' }));
+    const outcome = run(request(undefined, '/name'));
+    await turnsOfEvents();
+    apply(entry('skill', 'queued', content('/name')));
+    prompts.cancel();
+    expect(aborted).toEqual(['skill']);
+    apply(entry('skill', 'aborted', content('/name')));
+    expect(await outcome).toEqual({ stopReason: 'cancelled' });
+  });
+
+  it('ends a command that a hook has blocked with the reason', async () => {
+    const { run, request, apply } = open();
+    const outcome = run(request(undefined, '/name'));
+    await turnsOfEvents();
+    apply(entry('skill', 'queued', content('/name')));
+    apply(marker('m1', 'hook', { hookEvent: 'UserPromptSubmit', content: 'no', blocked: true }));
+    apply(entry('skill', 'blocked', content('/name')));
+    expect(await outcome).toEqual({ stopReason: 'refusal', message: 'no' });
+  });
+
+  it('assigns equal commands in their order, and no entry that is older', async () => {
+    const { run, request, apply, aborted, prompts } = open();
+    apply(entry('old', 'completed', content('/name')));
+    const outcomes = Promise.all([run(request(undefined, '/name')), run(request(undefined, '/name'))]);
+    await turnsOfEvents();
+    apply(entry('a', 'running', content('/name')), turn(0, 'running', { prompt: '/name', origin: { kind: 'other' } }));
+    apply(entry('b', 'queued', content('/name')));
+    prompts.cancel();
+    expect(aborted).toEqual(['a', 'b']);
+    apply(entry('a', 'completed', content('/name')), entry('b', 'aborted', content('/name')));
+    expect(await outcomes).toEqual([{ stopReason: 'cancelled' }, { stopReason: 'cancelled' }]);
   });
 
   it('fails all when the connection is lost', async () => {

@@ -25,18 +25,20 @@ async function open() {
   await copyFile(short.key, files.key);
   const applied: CertificatePair[] = [];
   const failures: string[] = [];
+  const unusable: string[] = [];
   return {
     files,
     short,
     applied,
     failures,
+    unusable,
     keep(https: { files: typeof files | undefined }) {
       const end = keepCertificate(
         files,
         { host: '127.0.0.1', https },
         {
           onChanged: (pair) => void applied.push(pair),
-          onUnusable: () => {},
+          onUnusable: (reason) => void unusable.push(reason),
           onNotRenewed: (reason) => void failures.push(reason),
         },
         EVERY_MS,
@@ -57,7 +59,7 @@ it('is renewed while the server runs, before it ends, and applied', async () => 
 });
 
 it('is not renewed when it is given by files', async () => {
-  const { files, short, applied, keep } = await open();
+  const { files, short, applied, failures, unusable, keep } = await open();
   keep({ files });
   // The watch has seen a change, so a renewal would have happened many times.
   const other = await makeTestCertificate(join(files.cert, '..'), 'other');
@@ -67,6 +69,9 @@ it('is not renewed when it is given by files', async () => {
   await until(() => applied.some(({ cert }) => cert === expected));
   expect(await readFile(files.cert, 'utf8')).toBe(expected);
   expect(expected).not.toBe(await readFile(short.cert, 'utf8'));
+  await writeFile(files.cert, 'nothing');
+  await until(() => unusable.length > 0);
+  expect(failures).toEqual([]);
 });
 
 it('that cannot be renewed is reported, and tried again', async () => {

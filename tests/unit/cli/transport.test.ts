@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { transportOf } from '#server/cli/transport.ts';
 
@@ -20,18 +20,34 @@ function create(name: string): void {
   execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...files, ...subject], { stdio: 'ignore' });
 }
 
+/** A certificate that the first one has signed. */
+function sign(name: string, issuer: string): void {
+  const file = (suffix: string) => join(folder, `${name}.${suffix}`);
+  const request = ['req', '-newkey', 'rsa:2048', '-nodes', '-keyout', file('key'), '-out', file('csr')];
+  execFileSync('openssl', [...request, '-subj', '/CN=other.test'], { stdio: 'ignore' });
+  const by = ['-CA', certificate(issuer), '-CAkey', join(folder, `${issuer}.key`), '-CAcreateserial'];
+  const signed = ['x509', '-req', '-in', file('csr'), ...by, '-out', certificate(name), '-days', '2'];
+  execFileSync('openssl', signed, { stdio: 'ignore' });
+}
+
+async function serve(name: string): Promise<{ secure: Server; at: string }> {
+  const [key, cert] = [await readFile(join(folder, `${name}.key`)), await readFile(certificate(name))];
+  const secure = createServer({ key, cert }, (request, response) => {
+    request.pipe(response);
+  });
+  secure.listen(0, '127.0.0.1');
+  await once(secure, 'listening');
+  const address = secure.address();
+  return { secure, at: `https://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/` };
+}
+
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'service-code-'));
   for (const name of ['own', 'other']) create(name);
-  const [key, cert] = [await readFile(join(folder, 'own.key')), await readFile(certificate('own'))];
-  server = createServer({ key, cert }, (request, response) => {
-    request.pipe(response);
-  });
-  new WebSocketServer({ server }).on('connection', (socket) => socket.send('hello'));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  url = `https://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/`;
+  const { secure, at } = await serve('own');
+  new WebSocketServer({ server: secure }).on('connection', (socket) => socket.send('hello'));
+  server = secure;
+  url = at;
 });
 afterAll(async () => {
   server.closeAllConnections();
@@ -62,6 +78,17 @@ it('trusts no other certificate', async () => {
 
   const { fetch: plain } = await transportOf({});
   await expect(plain(url)).rejects.toThrow('fetch failed');
+});
+
+it('trusts no certificate that the one of the file has signed', async () => {
+  sign('signed', 'own');
+  const { secure, at } = await serve('signed');
+  onTestFinished(() => {
+    secure.closeAllConnections();
+    secure.close();
+  });
+  const { fetch } = await transportOf({ certificate: certificate('own') });
+  await expect(fetch(at)).rejects.toMatchObject({ cause: { message: 'the server has another certificate' } });
 });
 
 it('names a certificate that cannot be read', async () => {
