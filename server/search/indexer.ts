@@ -1,6 +1,7 @@
 /** Keeps the search index up to date, one session at a time: those that changed first, then those that it lacks. */
 import { statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { yieldToLoop } from '#server/async/yield.ts';
 import { errorMessage } from '#server/errors/service-error.ts';
 import type { Connection, IndexDb } from '#server/storage/derived-db.ts';
 import { createFillBatch } from './fill-batch.ts';
@@ -132,6 +133,8 @@ export function createIndexer(deps: IndexerDeps): Indexer {
 
   async function takeHints(): Promise<void> {
     for (const hint of hints.values()) {
+      // Thousands arrive together after a batch.
+      await yieldToLoop();
       if (closed) break;
       hints.delete(hint.id);
       try {

@@ -63,14 +63,10 @@ export function parseFold(text: string): SearchFold {
   );
 }
 
-export type DocumentRole = 'user' | 'assistant' | 'title';
-
+/** A text of an agent's user or model, which has a step, or the session's title. */
 export interface SearchDocument {
-  /** Unique in the session. */
-  key: string;
   /** `""` for a title. */
   agentId: string;
-  role: DocumentRole;
   /** Milliseconds since the epoch. */
   time: number;
   /** Absent for a title, and for a prompt outside of a turn. */
@@ -79,6 +75,8 @@ export interface SearchDocument {
   step?: number;
   /** Number of the agent's record: an undo removes those from its cut on. */
   record: number;
+  /** Index of the message or the part in the record. */
+  part: number;
   /** Its parts, joined without a separator; long ones are in files. */
   text: readonly Text[];
 }
@@ -86,12 +84,10 @@ export interface SearchDocument {
 export type SearchChange =
   { kind: 'put'; document: SearchDocument } | { kind: 'removeFrom'; agentId: string; record: number };
 
-const TITLE_KEY = 'title';
-
 /** A title replaces the one before. */
 const titleChanges = (title: string, time: number): SearchChange[] => [
   { kind: 'removeFrom', agentId: '', record: 0 },
-  { kind: 'put', document: { key: TITLE_KEY, agentId: '', role: 'title', time, record: 0, text: [title] } },
+  { kind: 'put', document: { agentId: '', time, record: 0, part: 0, text: [title] } },
 ];
 
 /** The text that the user typed: the line of a slash command, else the text of the message without its skills. */
@@ -116,10 +112,9 @@ function splice(
     if (x?.cause === 'copy' || x?.copyOf !== undefined) return [];
     return messages.flatMap((message, part): SearchChange[] => {
       if (!isUndoAnchor(message)) return [];
-      const key = `${agentId}.${number}.${part}`;
       const turn = agent.turn?.ordinal;
       const text = typedText(message);
-      return [{ kind: 'put', document: { key, agentId, role: 'user', time, turn, record: number, text } }];
+      return [{ kind: 'put', document: { agentId, time, turn, record: number, part, text } }];
     });
   }
   return [];
@@ -131,9 +126,8 @@ function response(
 ): SearchChange[] {
   return parts.flatMap((part, index): SearchChange[] => {
     if (part.type !== 'text') return [];
-    const key = `${agentId}.${number}.${index}`;
-    const document = { key, agentId, role: 'assistant', time, turn: turnId, step, record: number } as const;
-    return [{ kind: 'put', document: { ...document, text: [part.text] } }];
+    const document = { agentId, time, turn: turnId, step, record: number, part: index, text: [part.text] };
+    return [{ kind: 'put', document }];
   });
 }
 

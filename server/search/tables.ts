@@ -2,18 +2,18 @@
 import type { IndexSchema } from '#server/storage/derived-db.ts';
 
 /**
- * Texts are stored once, in a table of their own, so that the rows that a query filters stay small. The two FTS tables
- * have no content, and store only which documents have a token: the tokens of `words` are the terms that we make
- * (`words.ts`) with a prefix for their number of occurrences, separated by spaces; `trigrams` has the normalized text.
- * There are no triggers: before a statement that may change several tables FTS5 writes what it has collected, which
- * would make each document of a transaction a segment.
+ * Texts are stored once, in a table of their own, so that the rows that a query filters stay small; `key` and `role` are
+ * computed when they are read. The two FTS tables have no content, and store only which documents have a token: the
+ * tokens of `words` are the terms that we make (`words.ts`) with a prefix for their number of occurrences, separated by
+ * spaces; `trigrams` has the normalized text. There are no triggers: before a statement that may change several tables
+ * FTS5 writes what it has collected, which would make each document of a transaction a segment.
  *
  * `length` is how many bytes of a session's journal are indexed, `fold` the state of the projection at that place;
  * `failed_length` is the length of a journal that could not be read, which is tried again when it changes.
  */
 export const searchSchema: IndexSchema = {
   /** Increases with each change of the tables, of the terms or of what is a document. */
-  version: 2,
+  version: 3,
   /** Texts of some hundred bytes leave a larger part of a page of the default size unused. */
   pageBytes: 8_192,
   sql: `
@@ -33,16 +33,17 @@ export const searchSchema: IndexSchema = {
   CREATE TABLE documents (
     number INTEGER PRIMARY KEY,
     session INTEGER NOT NULL,
-    key TEXT NOT NULL,
     agent TEXT NOT NULL,
     record INTEGER NOT NULL,
-    role TEXT NOT NULL,
+    part INTEGER NOT NULL,
     time INTEGER NOT NULL,
     turn INTEGER,
     step INTEGER,
-    terms INTEGER NOT NULL
+    terms INTEGER NOT NULL,
+    key TEXT AS (iif(agent = '', 'title', agent || '.' || record || '.' || part)),
+    role TEXT AS (CASE WHEN agent = '' THEN 'title' WHEN step IS NULL THEN 'user' ELSE 'assistant' END)
   );
-  CREATE INDEX documents_of ON documents (session, agent, record);
+  CREATE INDEX documents_of ON documents (session);
   CREATE TABLE texts (number INTEGER PRIMARY KEY, text TEXT NOT NULL);
   CREATE VIRTUAL TABLE words
     USING fts5(terms, content='', contentless_delete=1, detail=none, tokenize="ascii tokenchars '.'");

@@ -1,7 +1,7 @@
 /** Writes the documents of a session into the index's tables. */
 import * as z from 'zod';
 import type { Connection } from '#server/storage/derived-db.ts';
-import type { DocumentRole } from './search-rows.ts';
+import type { SearchDocument } from './search-rows.ts';
 import { FIRST_FRESH, FREQUENCIES } from './tables.ts';
 import { normalized, storable, termsOf } from './words.ts';
 
@@ -9,14 +9,7 @@ import { normalized, storable, termsOf } from './words.ts';
 const INDEXED_UNITS = 20_000;
 
 /** A document whose text is read. */
-export interface IndexedDocument {
-  key: string;
-  agentId: string;
-  role: DocumentRole;
-  time: number;
-  turn?: number | undefined;
-  step?: number | undefined;
-  record: number;
+export interface IndexedDocument extends Omit<SearchDocument, 'text'> {
   text: string;
 }
 
@@ -72,16 +65,15 @@ export function addDocuments(
 }
 
 function addDocument({ run }: Connection, number: number, session: number, document: IndexedDocument): void {
-  const { key, agentId, role, time, turn = null, step = null, record, text } = document;
+  const { agentId, record, part, time, turn = null, step = null, text } = document;
   const comparable = normalized(text);
   const terms = termsOf(comparable);
-  run(`INSERT INTO documents VALUES (@number, @session, @key, @agent, @record, @role, @time, @turn, @step, @terms)`, {
+  run(`INSERT INTO documents VALUES (@number, @session, @agent, @record, @part, @time, @turn, @step, @terms)`, {
     number,
     session,
-    key,
     agent: agentId,
     record,
-    role,
+    part,
     time,
     turn,
     step,

@@ -96,7 +96,7 @@ describe('secrets of the server', () => {
     };
     for (const path of [
       join(home, 'credentials/x'),
-      join(home, 'cache/search-v2.db'),
+      join(home, 'cache/search-v3.db'),
       join(real, 'credentials/x'),
       join(space.root, 'kept-token'),
     ]) {

@@ -131,8 +131,8 @@ describe('an answer', () => {
       ],
     );
     expect(documents).toMatchObject([
-      { role: 'assistant', text: 'First.', turn: 0, step: 1 },
-      { role: 'assistant', text: 'Second.', turn: 0, step: 1 },
+      { key: expect.stringMatching(/^main\.\d+\.1$/), role: 'assistant', text: 'First.', turn: 0, step: 1 },
+      { key: expect.stringMatching(/^main\.\d+\.2$/), role: 'assistant', text: 'Second.', turn: 0, step: 1 },
       { role: 'assistant', text: 'Third.', turn: 0, step: 2 },
     ]);
   });

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { createFillPace } from '#server/search/fill-pace.ts';
 import { createIndexer, type Indexer, type IndexerDeps } from '#server/search/indexer.ts';
+import type { Hint } from '#server/search/messages.ts';
 import { liveConnection } from '#server/search/live-connection.ts';
 import { indexSchema } from '#server/sessions/index/session-header.ts';
 import { createIndexDb } from '#server/storage/index-db.ts';
@@ -382,4 +383,36 @@ it('a session that is restored while it is indexed is shown from then on', async
   expect(texts('restored')).toHaveLength(200);
   expect(shown()).toContain('restored');
   expect(hidden).toBe(0);
+});
+
+it('many sessions that changed leave time for other work between them', async () => {
+  const added: Hint[] = [];
+  for (let session = 0; session < 20; session += 1) added.push(await home.addSession(`s${session}`, ['text']));
+  const order: string[] = [];
+  const turn = () => {
+    order.push('other work');
+    if (order.length < 1_000) setImmediate(turn);
+  };
+  const { connection } = search;
+  const { indexer } = start({
+    connection: {
+      ...connection,
+      run(sql, binding) {
+        // The last statement of each session.
+        if (sql.includes('SET archived')) order.push('session');
+        return connection.run(sql, binding);
+      },
+    },
+  });
+  indexer.hint(added);
+  // When each hint arrives, and after it is indexed.
+  await eventually(() => expect(order).toHaveLength(40));
+  // Nothing is new, so that no transaction is written.
+  order.length = 0;
+  indexer.hint(added);
+  expect(order.splice(0)).toHaveLength(20);
+  setImmediate(turn);
+  const sessions = () => order.flatMap((what, place) => (what === 'session' ? [place] : []));
+  await eventually(() => expect(sessions()).toHaveLength(20));
+  for (const place of sessions().slice(1)) expect(order[place - 1]).toBe('other work');
 });

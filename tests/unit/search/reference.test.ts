@@ -65,12 +65,13 @@ beforeAll(async () => {
   for (let index = 0; index < DOCUMENTS; index += 1) {
     const name = pick(random, ['b', 'B', 'a', 'ä', '_', 'archived']);
     const text = textOf(12);
+    const agent = pick(random, ['main', 'agent-1']);
     const document: Document = {
       session: `session_${name}`,
       workspace: name < 'b' ? 'wd_one_000000000001' : 'wd_two_000000000002',
       archived: name === 'archived',
-      key: `main.${index}.0`,
-      agent: pick(random, ['main', 'agent-1']),
+      key: `${agent}.${index}.0`,
+      agent,
       role: pick(random, ['user', 'assistant']),
       time: 100 + integer(random, 20),
       text: text.trim(),
@@ -80,8 +81,9 @@ beforeAll(async () => {
     const { number } = readSession(connection, source, 'epoch');
     setArchived(connection, document.session, document.archived);
     connection.transaction(() => {
-      const { key, agent: agentId, role, time } = document;
-      const added = { key, agentId, role, time, record: index, text: indexedText(document.text) };
+      const { role, time } = document;
+      const step = role === 'assistant' ? 1 : undefined;
+      const added = { agentId: agent, record: index, part: 0, time, step, text: indexedText(document.text) };
       addDocuments(connection, nextNumber(connection, random() < 0.5), number, [added]);
     });
     documents.push(document);

@@ -12,29 +12,29 @@ import { openSearchDb, type SearchDb } from './search-db.ts';
 
 let remove: () => Promise<void>;
 let search: SearchDb;
-const added: { session: string; key: string; text: string; time: number }[] = [];
+const added: { session: string; record: number; text: string; time: number }[] = [];
 
 /** Adds a document at the end of the index. */
-function add(session: string, key: string, text: string, time: number, role: 'user' | 'assistant' = 'user'): void {
+function add(session: string, record: number, text: string, time: number, step?: number): void {
   const { connection } = search;
   const source = { id: session, workspaceId: `wd_${session}`, archived: false, folder: '' };
   const { number } = readSession(connection, source, 'e');
   connection.transaction(() => {
-    const document = { key, agentId: 'main', role, time, turn: 0, record: time, text: indexedText(text) };
+    const document = { agentId: 'main', record, part: 0, time, turn: 0, step, text: indexedText(text) };
     addDocuments(connection, nextNumber(connection, true), number, [document]);
   });
-  added.push({ session, key, text, time });
+  added.push({ session, record, text, time });
 }
 
 beforeAll(async () => {
   const { path, remove: removeFolder } = await temporaryFolder({ inMemory: true });
   remove = removeFolder;
   search = openSearchDb(path);
-  add('a', 'main.1.0', 'zebrafish swim in the sea', 1);
-  add('a', 'main.2.0', 'the file ＡＢＣ and fooBar(baz) "quoted"', 2, 'assistant');
-  add('b', 'main.1.0', '你好世界 and the sea', 3);
-  add('b', 'main.2.0', 'sea sea sea sea', 4);
-  add('c', 'main.1.0', 'line one\nline two with a NUL \0 inside', 5);
+  add('a', 1, 'zebrafish swim in the sea', 1);
+  add('a', 2, 'the file ＡＢＣ and fooBar(baz) "quoted"', 2, 1);
+  add('b', 1, '你好世界 and the sea', 3);
+  add('b', 2, 'sea sea sea sea', 4);
+  add('c', 1, 'line one\nline two with a NUL \0 inside', 5);
 });
 afterAll(async () => {
   search.db.close();
@@ -197,7 +197,7 @@ describe('pages', () => {
   beforeAll(() => {
     for (let index = 0; index < 300; index += 1) {
       const session = `page-${Math.floor(random() * 5)}`;
-      add(session, `main.${1000 + index}.0`, textOf(), 100 + Math.floor(random() * 20));
+      add(session, 1000 + index, textOf(), 100 + Math.floor(random() * 20));
     }
   });
 
@@ -217,13 +217,13 @@ describe('pages', () => {
       if (!page.hasMore || !last) break;
       for (let more = 0; more < 50 && written < WRITTEN; more += 1) {
         written += 1;
-        add('page-new', `main.${request.sort ?? 'score'}-${written}.0`, textOf(), 100 + Math.floor(random() * 20));
+        add('page-new', added.length, textOf(), 100 + Math.floor(random() * 20));
       }
       page = await find({ ...request, page_size: 3 + (turn % 48) }, { after: last, frequencies });
     }
     expect(written).toBe(WRITTEN);
     expect(new Set(seen).size).toBe(seen.length);
-    expect(seen).toEqual(expect.arrayContaining(there.map(({ session, key }) => `${session}/${key}`)));
+    expect(seen).toEqual(expect.arrayContaining(there.map(({ session, record }) => `${session}/main.${record}.0`)));
   });
 
   it('end with what was found when a limit is reached, and say which', async () => {
@@ -263,8 +263,8 @@ describe('pages', () => {
   it('lose what is removed', async () => {
     const { connection } = search;
     const source = { id: 'removed', workspaceId: 'w', archived: false, folder: '' };
-    add('removed', 'main.1.0', 'vanishing', 1);
-    add('removed', 'main.2.0', 'vanishing', 2);
+    add('removed', 1, 'vanishing', 1);
+    add('removed', 2, 'vanishing', 2);
     removeFrom(connection, readSession(connection, source, 'e').number, 'main', 2);
     expect(await hits({ query: 'vanishing' })).toEqual(['removed/main.1.0']);
     removeSession(connection, 'removed');

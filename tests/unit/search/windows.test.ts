@@ -18,7 +18,7 @@ function add(session: string, text: string, newest: boolean): void {
   const { connection } = search;
   const source = { id: session, workspaceId: 'wd_1', archived: false, folder: '' };
   const { number } = readSession(connection, source, 'e');
-  const document = { key: `main.${text}.0`, agentId: 'main', role: 'user' as const, time: 1, record: 1, text };
+  const document = { agentId: 'main', record: 1, part: 0, time: 1, text };
   connection.transaction(() => addDocuments(connection, nextNumber(connection, newest), number, [document]));
 }
 
