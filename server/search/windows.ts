@@ -15,7 +15,7 @@ const boundsIn = (documents: string): string => `SELECT
 const BOUNDS = boundsIn('documents WHERE');
 const BOUNDS_OF_SESSION = boundsIn('documents WHERE session = (SELECT number FROM sessions WHERE id = @sessionId) AND');
 
-/** Windows are read one after the other, and each begins its terms anew: many small ones take longer than a few large ones. */
+/** Each window looks up its terms again: many small ones take longer than a few large ones. */
 const QUICK_MS = 30;
 /** The thread does nothing else while a window is read. */
 const SLOW_MS = 100;

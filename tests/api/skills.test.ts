@@ -138,10 +138,12 @@ describe('activated by a person', () => {
     expect(steered).toMatchObject({ promptIds: [queued.promptId], content: text('/greet bob') });
     expect(userTexts().at(-1)).toContain('Say hello to bob.');
     expect(talk.all('turn.started')).toHaveLength(1);
-    await expect.poll(() => states(queued.promptId)).toEqual([
-      { status: 'queued', content: text('/greet bob') },
-      { status: 'completed', content: text('/greet bob'), steeredAt: expect.any(String) },
-    ]);
+    await expect
+      .poll(() => states(queued.promptId))
+      .toEqual([
+        { status: 'queued', content: text('/greet bob') },
+        { status: 'completed', content: text('/greet bob'), steeredAt: expect.any(String) },
+      ]);
   });
 
   test('is a prompt of the transcript, as its events are not sent to those who follow it', async () => {
