@@ -173,7 +173,10 @@ function watchCertificate(files: CertificateFiles, { onChanged, onUnusable }: Ce
   const changed = () => void (reading = reading.then(look));
   const paths = [files.cert, files.key];
   for (const path of paths) watchFile(path, { interval: LOOK_MS, persistent: false }, changed);
+  // Another server may have replaced the files between their reading and the start of the watch, which does not see that.
+  const first = setTimeout(changed, LOOK_MS).unref();
   return () => {
+    clearTimeout(first);
     for (const path of paths) unwatchFile(path, changed);
   };
 }

@@ -74,6 +74,16 @@ it('is not renewed when it is given by files', async () => {
   expect(failures).toEqual([]);
 });
 
+it('is applied if another server replaced it before the watch began', async () => {
+  const { files, applied, keep } = await open();
+  const other = await makeTestCertificate(join(files.cert, '..'), 'other');
+  await copyFile(other.key, files.key);
+  await copyFile(other.cert, files.cert);
+  keep({ files });
+  const expected = await readFile(other.cert, 'utf8');
+  await until(() => applied.some(({ cert }) => cert === expected));
+});
+
 it('that cannot be renewed is reported, and tried again', async () => {
   const { files, failures, keep } = await open();
   await writeFile(files.cert, 'nothing');
