@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { errorCode } from '#server/errors/errno.ts';
 import { syncDirectory } from '#server/files/atomic-write.ts';
+import { READ_FLAGS } from '#server/files/open-regular.ts';
 import {
   acquireLease,
   leaseOwner,
@@ -165,7 +166,8 @@ export function createJournalFiles(fs: JournalFs = nodeFs): JournalFiles {
       };
     },
     openToReadSync(dir) {
-      const fd = fs.openSync(journalPath(dir), 'r');
+      // A named pipe that another program put there would block the thread for ever.
+      const fd = fs.openSync(journalPath(dir), READ_FLAGS);
       return {
         read: async (into, length, position) => fs.readSync(fd, into, 0, length, position),
         size: async () => fs.fstatSync(fd).size,
