@@ -48,12 +48,12 @@ function lastEnd(items: readonly Item[]): End | undefined {
 async function outcomeOf({ id, phase }: End, request: CompactionRequest): Promise<Outcome> {
   if (phase === 'completed') return COMPACTED;
   // The error is recorded with the end, and its marker may arrive later.
-  const end = lastEnd(await request.read().catch(() => []));
+  const end = lastEnd(await request.read());
   const failure = end?.id === id ? errorNotice(end.later) : undefined;
   return failure ? { error: internal(failure.message, { code: failure.code }) } : CANCELLED;
 }
 
-/** Starts a compaction and resolves with its outcome. Rejects if the server refuses it. */
+/** Starts a compaction and resolves with its outcome. Rejects if the server refuses it or its outcome cannot be read. */
 export async function compacted(
   agents: Agents,
   changes: Signal<string>,

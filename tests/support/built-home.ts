@@ -16,16 +16,14 @@ export interface BuiltHome {
   remove(): Promise<void>;
 }
 
-/** Starts a model server whose model has this record; the test starts the servers. */
-export async function makeBuiltHome(record?: Record<string, unknown>): Promise<BuiltHome> {
-  const root = await temporaryDirectory();
+/** An empty home and a project under git in `root`, and a model server. `folder` contains `root`, and is removed with it. */
+export async function makeEmptyHome(folder: string, root = folder): Promise<BuiltHome> {
   const home = join(root, 'home');
   const project = join(root, 'project');
-  await mkdir(home);
+  await mkdir(home, { recursive: true });
   await mkdir(project);
   execFileSync('git', ['init', '--quiet', project]);
   const model = await startModelServer();
-  await writeFile(join(home, 'config.toml'), stringify(model.providerConfig(record ? { model: record } : {})));
   return {
     root,
     home,
@@ -33,7 +31,15 @@ export async function makeBuiltHome(record?: Record<string, unknown>): Promise<B
     model,
     async remove() {
       await model.close();
-      await rm(root, { recursive: true, force: true });
+      await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Starts a model server whose model has this record; the test starts the servers. */
+export async function makeBuiltHome(record?: Record<string, unknown>): Promise<BuiltHome> {
+  const made = await makeEmptyHome(await temporaryDirectory());
+  const config = made.model.providerConfig(record ? { model: record } : {});
+  await writeFile(join(made.home, 'config.toml'), stringify(config));
+  return made;
 }

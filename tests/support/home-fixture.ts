@@ -3,14 +3,12 @@
  * on the machine and without derived files, `blobs/` with the blobs of all its sessions, and `expected.json`.
  */
 import { createHash } from 'node:crypto';
-import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { workspaceIdOf } from '#server/workspaces/workspace-root.ts';
-import type { BuiltHome } from './built-home.ts';
+import { makeEmptyHome, type BuiltHome } from './built-home.ts';
 import { putFile } from './files.ts';
 import { deadOwner } from './lease-holder.ts';
-import { startModelServer } from './model-server.ts';
 import { temporaryDirectory } from './server.ts';
 
 export const HOMES = join(import.meta.dirname, '../fixtures/homes');
@@ -29,23 +27,7 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 /** An empty home, a project under git, and a model server. The caller removes it after all servers have exited. */
 export async function makePlace(): Promise<BuiltHome> {
   const folder = await temporaryDirectory();
-  const root = join(folder, 'r'.repeat(ROOT_CHARS - folder.length - 1));
-  const home = join(root, 'home');
-  const project = join(root, 'project');
-  await mkdir(home, { recursive: true });
-  await mkdir(project);
-  execFileSync('git', ['init', '--quiet', project]);
-  const model = await startModelServer();
-  return {
-    root,
-    home,
-    project,
-    model,
-    async remove() {
-      await model.close();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
+  return makeEmptyHome(folder, join(folder, 'r'.repeat(ROOT_CHARS - folder.length - 1)));
 }
 
 /** Placeholders with the texts that they replace, those first that contain others. */

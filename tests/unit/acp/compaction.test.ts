@@ -30,7 +30,10 @@ function open() {
         changes,
         {
           start,
-          read: async () => main.items,
+          async read() {
+            if (isAway) throw new Error('away');
+            return main.items;
+          },
           async abort() {
             aborts += 1;
             if (isAway) throw new Error('away');
@@ -67,6 +70,16 @@ it('ends with the error of its failure, and as cancelled when another client has
   mark('compaction', { phase: 'cancelled' });
   change();
   expect(await stopped).toEqual({ stopReason: 'cancelled' });
+});
+
+it('fails when the reason of its end cannot be read', async () => {
+  const { run, mark, change, leave } = open();
+  const outcome = run();
+  await started();
+  leave();
+  mark('compaction', { phase: 'cancelled' });
+  change();
+  await expect(outcome).rejects.toThrow('away');
 });
 
 it.each(['completed', 'cancelled'])(
