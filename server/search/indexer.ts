@@ -64,6 +64,7 @@ export function createIndexer(deps: IndexerDeps): Indexer {
   let filling = false;
   let passDue = false;
   let timer: NodeJS.Timeout | undefined;
+  let hintTimer: NodeJS.Timeout | undefined;
   let failure: string | undefined;
   /** The failure of the running refresh; an earlier one is reported until it ends. */
   let currentFailure: string | undefined;
@@ -132,15 +133,16 @@ export function createIndexer(deps: IndexerDeps): Indexer {
   }
 
   async function takeHints(): Promise<void> {
-    for (const hint of hints.values()) {
+    for (const id of hints.keys()) {
       // Thousands arrive together after a batch.
       await yieldToLoop();
-      if (closed) break;
-      hints.delete(hint.id);
+      const hint = hints.get(id);
+      if (closed || !hint) break;
+      hints.delete(id);
       try {
         await indexFresh(hint);
       } catch (error) {
-        if (!hints.has(hint.id)) hints.set(hint.id, hint);
+        if (!hints.has(id)) hints.set(id, hint);
         throw error;
       }
     }
@@ -183,7 +185,8 @@ export function createIndexer(deps: IndexerDeps): Indexer {
     } catch (error) {
       fail(error);
       isRepeatable = false;
-      schedulePass(retryAfterMs);
+      if (filling) schedulePass(retryAfterMs);
+      else retryHints();
     } finally {
       working = false;
       failure = currentFailure;
@@ -200,6 +203,12 @@ export function createIndexer(deps: IndexerDeps): Indexer {
   function schedulePass(afterMs: number): void {
     clearTimeout(timer);
     if (filling && !closed) timer = setTimeout(startPass, afterMs);
+  }
+
+  /** For a server without the lease, whose hints no pass of its own replaces. */
+  function retryHints(): void {
+    clearTimeout(hintTimer);
+    if (!closed) hintTimer = setTimeout(() => void work(), retryAfterMs);
   }
 
   db.onRemade(() => void work());
@@ -225,6 +234,7 @@ export function createIndexer(deps: IndexerDeps): Indexer {
       closed = true;
       leaseChecked?.();
       clearTimeout(timer);
+      clearTimeout(hintTimer);
     },
   };
 }

@@ -197,7 +197,7 @@ it('displays how much of a file was uploaded, and cancels the upload of one that
       : route.fulfill({ json: { code: 41301, msg: 'Too large', data: null, request_id: 'r' } }),
   );
   await drop('again.bin');
-  await list.getByRole('alert').getByText('Too large').waitFor(visible);
+  await list.getByRole('alert').getByText('Too large', { exact: true }).waitFor(visible);
   await list.getByRole('button', { name: 'Upload again.bin again' }).click();
   await list.getByRole('button', { name: 'Upload again.bin again' }).waitFor({ state: 'detached' });
   await list.locator('[aria-busy="true"]').waitFor({ state: 'detached' });

@@ -45,8 +45,14 @@ export function createDraftDatabase(name: string): DraftStorage {
             };
             if (text === '' && files.length === 0) objects.delete(key);
             else objects.put(record, key);
-            await promisifyRequest(objects.transaction);
+            const before = stored;
             stored = keys;
+            // Without the call the browser aborts the transaction when the page is left.
+            objects.transaction.commit();
+            await promisifyRequest(objects.transaction).catch((error) => {
+              stored = before;
+              throw error;
+            });
           }),
       };
     },

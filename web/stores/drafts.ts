@@ -15,6 +15,8 @@ export interface Draft {
   restored: Promise<void>;
   /** Prepends a text. */
   takeBack(text: string): void;
+  /** Starts to store a change that waits for the storing of an earlier one. */
+  saveNow(): void;
 }
 
 export type Drafts = ReturnType<typeof createDrafts>;
@@ -31,9 +33,17 @@ export function createDrafts(deps: AttachmentDeps, storage: DraftStorage) {
     const takeBack = (before: string) => {
       text.value = [before, text.value].filter((part) => part.trim() !== '').join('\n\n');
     };
-    const save = coalesced(() =>
-      slot.write({ text: text.value, files: attachments.list.value.map(({ file }) => file) }).catch(() => undefined),
-    );
+    let isUnsaved = false;
+    const write = async () => {
+      isUnsaved = false;
+      const files = attachments.list.value.map(({ file }) => file);
+      await slot.write({ text: text.value, files }).catch(() => undefined);
+    };
+    const writeInTurn = coalesced(write);
+    const save = () => {
+      isUnsaved = true;
+      void writeInTurn();
+    };
 
     async function restore() {
       const stored = await slot.read().catch(() => undefined);
@@ -46,8 +56,8 @@ export function createDrafts(deps: AttachmentDeps, storage: DraftStorage) {
       // The progress of uploads is not stored.
       const fileIds = () => attachments.list.value.map(({ file }) => file.id).join(' ');
       // The draft outlives the component that opened it.
-      effectScope(true).run(() => watch([text, fileIds], () => void save(), { flush: 'sync' }));
-      if (isTouched) void save();
+      effectScope(true).run(() => watch([text, fileIds], save, { flush: 'sync' }));
+      if (isTouched) save();
     }
 
     return {
@@ -55,6 +65,9 @@ export function createDrafts(deps: AttachmentDeps, storage: DraftStorage) {
       attachments,
       restored: restore(),
       takeBack,
+      saveNow() {
+        if (isUnsaved) void write();
+      },
     };
   }
 
@@ -64,6 +77,10 @@ export function createDrafts(deps: AttachmentDeps, storage: DraftStorage) {
       const draft = drafts.get(sessionId) ?? createDraft(sessionId);
       drafts.set(sessionId, draft);
       return draft;
+    },
+    /** Called when the page is left: nothing that starts later is stored. */
+    saveNow() {
+      for (const draft of drafts.values()) draft.saveNow();
     },
   };
 }

@@ -23,11 +23,12 @@ const REPAIR_EVERY_MS = 60_000;
 const RETRY_AFTER_MS = 5_000;
 /** A pass over the folders of 100,000 sessions takes seconds: the rest after it is so many times as long. */
 const REST_PER_PASS = 200;
-const LONGEST_REST_MS = 15 * 60_000;
+/** In intervals between passes. */
+const LONGEST_REST = 15;
 
 /** Milliseconds until the next pass after one that took `passMs`, so that an idle server uses half a percent of a core. */
 export const restAfter = (passMs: number, repairEveryMs: number): number =>
-  Math.max(repairEveryMs, Math.min(passMs * REST_PER_PASS, LONGEST_REST_MS));
+  Math.max(repairEveryMs, Math.min(passMs * REST_PER_PASS, LONGEST_REST * repairEveryMs));
 
 export interface SessionIndex {
   /** Resolves when the index is filled; the first call opens the file and starts the repair passes. */

@@ -219,6 +219,23 @@ describe('a pass', () => {
     await eventually(() => expect(indexer.failure()).toBeUndefined());
   });
 
+  it('is not needed to try a session again that changed', async () => {
+    const hint = await home.addSession('busy', ['waits']);
+    let failures = 2;
+    const { indexer } = start({
+      connection: {
+        ...search.connection,
+        transaction(body) {
+          if (failures-- > 0) throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
+          return search.connection.transaction(body);
+        },
+      },
+    });
+    indexer.hint([hint]);
+    await eventually(() => expect(texts('busy')).toEqual(['waits']));
+    await eventually(() => expect(indexer.failure()).toBeUndefined());
+  });
+
   it('does not undo an archival of which it had no row yet', async () => {
     const archived = await home.addSession('archived', ['text']);
     const first = start({ passEveryMs: 1_000_000 });
@@ -383,6 +400,17 @@ it('a session that is restored while it is indexed is shown from then on', async
   expect(texts('restored')).toHaveLength(200);
   expect(shown()).toContain('restored');
   expect(hidden).toBe(0);
+});
+
+it('a session that changes again before it is indexed is indexed to its present end', async () => {
+  const hint = await home.addSession('changing', ['earlier', 'later']);
+  const { indexer } = start({ db: { ...search.db, refresh: async () => false } });
+  const earlier = await readFile(home.journal('changing'), 'utf8');
+  indexer.hint([{ ...hint, length: Buffer.byteLength(earlier.split('\n').slice(0, 2).join('\n')) + 1 }]);
+  // Before the turn of the event loop in which the first one is taken.
+  for (let step = 0; step < 5; step += 1) await Promise.resolve();
+  indexer.hint([hint]);
+  await eventually(() => expect(texts('changing')).toEqual(['earlier', 'later']));
 });
 
 it('many sessions that changed leave time for other work between them', async () => {
