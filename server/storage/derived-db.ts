@@ -22,8 +22,9 @@ const BUSY_TIMEOUT_MS = 2_000;
 const RETRY_AFTER_MS = 2;
 /** Interval of probes whether file locks work again. */
 const PROBE_EVERY_MS = 2_000;
-/** Size to which the write-ahead log is cut when it is started again. */
+/** Size of the write-ahead log at which a write copies it into the file, and to which it is cut then. */
 const LOG_BYTES = 4 * 1024 * 1024;
+const DEFAULT_PAGE_BYTES = 4_096;
 
 /** The tables; each version has a separate file, so that servers of different versions do not interfere. */
 export interface IndexSchema {
@@ -171,7 +172,10 @@ export function createDerivedDb(options: DerivedDbOptions): IndexDb {
       database.pragma('journal_mode = WAL');
       database.pragma('synchronous = NORMAL');
       database.pragma(`journal_size_limit = ${backgroundCheckpoints ? LARGEST_LOG_BYTES : LOG_BYTES}`);
-      if (backgroundCheckpoints) database.pragma(`wal_autocheckpoint = ${WRITER_CHECKPOINT_PAGES}`);
+      const checkpointPages = backgroundCheckpoints
+        ? WRITER_CHECKPOINT_PAGES
+        : LOG_BYTES / (schema.pageBytes ?? DEFAULT_PAGE_BYTES);
+      database.pragma(`wal_autocheckpoint = ${checkpointPages}`);
       createTables(database, schema);
       return database;
     } catch (error) {
