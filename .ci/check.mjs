@@ -70,7 +70,7 @@ function tests(project, workers) {
 }
 
 /** Programs of the end-to-end tests, and Debian's packages of them. */
-const PACKAGES = { '/usr/bin/chromium': 'chromium', '/usr/sbin/nginx': 'nginx-light' };
+const PACKAGES = { '/usr/bin/chromium': 'chromium', '/usr/sbin/nginx': 'nginx-light', '/usr/bin/caddy': 'caddy' };
 
 /** Installs the missing ones, if possible. */
 function ensurePrograms() {

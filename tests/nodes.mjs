@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
 const VERSIONS = ['22', '24'];
-const FILES = ['built-server', 'homes', 'run', 'acp', 'page-story-demo', 'page-story-day', 'crash', 'search'];
+const STORIES = ['demo', 'day', 'review', 'restarts', 'prefix'].map((story) => `page-story-${story}`);
+const FILES = ['built-server', 'homes', 'run', 'acp', 'crash', 'search', ...STORIES];
 const INSTALL_MS = 5 * 60_000;
 const TESTS_MS = 30 * 60_000;
 

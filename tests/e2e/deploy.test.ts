@@ -1,5 +1,5 @@
-/** The files of `deploy/` are valid, where their programs are installed. */
-import { execFileSync, spawnSync } from 'node:child_process';
+/** The unit of `deploy/`; `proxy.test.ts` starts the proxies with their files. */
+import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
@@ -22,8 +22,4 @@ it.skipIf(!isInstalled('systemd-analyze'))('the unit has no mistake that systemd
 it('the unit leaves the server the time of its stop', async () => {
   const text = await readFile(join(folder, 'service-code.service'), 'utf8');
   expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(text)?.[1])).toBeGreaterThan(10);
-});
-
-it.skipIf(!isInstalled('caddy'))('the Caddyfile is valid', () => {
-  execFileSync('caddy', ['validate', '--adapter', 'caddyfile', '--config', join(folder, 'Caddyfile')]);
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { spawn } from 'node-pty';
 import { expect, it, onTestFinished } from 'vitest';
 import { readCertificate } from '#server/cli/certificate.ts';
-import { makeTestCertificate } from '#support/nginx.ts';
+import { makeTestCertificate } from '#support/proxies.ts';
 import { until } from '#support/patience.ts';
 import { rawRequest } from '#support/raw-request.ts';
 import { spawnServer, type SpawnOptions } from '#support/server.ts';

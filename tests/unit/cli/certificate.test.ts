@@ -9,7 +9,7 @@ import {
   readCertificate,
   type CertificatePair,
 } from '#server/cli/certificate.ts';
-import { makeTestCertificate } from '#support/nginx.ts';
+import { makeTestCertificate } from '#support/proxies.ts';
 import { until } from '#support/patience.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 

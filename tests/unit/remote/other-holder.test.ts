@@ -4,7 +4,7 @@ import { createServer as createSecureServer } from 'node:https';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { listenDuringTest } from '#support/listen-during-test.ts';
-import { makeTestCertificate } from '#support/nginx.ts';
+import { makeTestCertificate } from '#support/proxies.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 import { requestStop } from '#server/remote/other-holder.ts';
 

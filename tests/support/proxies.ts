@@ -1,4 +1,4 @@
-/** Starts nginx with the file of `deploy/`, on ports and with paths of a test. */
+/** Starts nginx and Caddy with the files of `deploy/`, on ports and with paths of a test. */
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -7,10 +7,21 @@ import { onTestFinished } from 'vitest';
 import { until } from './patience.ts';
 import { isOpen } from './ports.ts';
 
-const PROGRAM = '/usr/sbin/nginx';
-const FILE = resolve(import.meta.dirname, '../../deploy/nginx.conf');
+const NGINX = '/usr/sbin/nginx';
+const CADDY = '/usr/bin/caddy';
+const deployFile = (name: string) => readFile(resolve(import.meta.dirname, '../../deploy', name), 'utf8');
 
-export const hasNginx = existsSync(PROGRAM);
+export interface Proxy {
+  name: string;
+  isInstalled: boolean;
+  /** Listens on `port` with TLS, before the server at `upstream`; stops at the end of the test. */
+  start(folder: string, port: number, upstream: URL): Promise<void>;
+}
+
+export const proxies: readonly Proxy[] = [
+  { name: 'nginx', isInstalled: existsSync(NGINX), start: startNginx },
+  { name: 'Caddy', isInstalled: existsSync(CADDY), start: startCaddy },
+];
 
 /** Makes a self-signed certificate for `code.example.org`; returns the paths of its files. */
 export async function makeTestCertificate(folder: string, name: string): Promise<{ cert: string; key: string }> {
@@ -24,10 +35,9 @@ export async function makeTestCertificate(folder: string, name: string): Promise
   return { cert, key };
 }
 
-/** Listens on `port` with TLS, before the server at `upstream`; stops at the end of the test. */
-export async function startNginx(folder: string, port: number, upstream: URL): Promise<void> {
+async function startNginx(folder: string, port: number, upstream: URL): Promise<void> {
   const { cert, key } = await makeTestCertificate(folder, 'nginx');
-  const site = (await readFile(FILE, 'utf8'))
+  const site = (await deployFile('nginx.conf'))
     .replace('listen 443 ssl', `listen 127.0.0.1:${port} ssl`)
     .replace('/etc/ssl/service-code/cert.pem', cert)
     .replace('/etc/ssl/service-code/key.pem', key)
@@ -42,9 +52,24 @@ export async function startNginx(folder: string, port: number, upstream: URL): P
     file,
     `${user} pid ${join(folder, 'nginx.pid')}; events {}\nhttp {\n${temporary.join('\n')}\n${site}\n}\n`,
   );
-  const child = spawn(PROGRAM, ['-c', file, '-p', folder, '-e', join(folder, 'error.log'), '-g', 'daemon off;'], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+  const args = ['-c', file, '-p', folder, '-e', join(folder, 'error.log'), '-g', 'daemon off;'];
+  await listening(port, NGINX, args);
+}
+
+async function startCaddy(folder: string, port: number, upstream: URL): Promise<void> {
+  const { cert, key } = await makeTestCertificate(folder, 'caddy');
+  // All names arrive, so that the server decides about them.
+  const site = (await deployFile('Caddyfile'))
+    .replace('code.example.org {', `:${port} {\n\tbind 127.0.0.1\n\ttls ${cert} ${key}`)
+    .replace('127.0.0.1:58627', upstream.host);
+  const file = join(folder, 'Caddyfile');
+  await writeFile(file, `{\n\tadmin off\n\tauto_https disable_redirects\n\tstorage file_system ${folder}\n}\n${site}`);
+  await listening(port, CADDY, ['run', '--adapter', 'caddyfile', '--config', file], { XDG_CONFIG_HOME: folder });
+}
+
+/** Starts a program and waits until it listens; stops it at the end of the test. */
+async function listening(port: number, program: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<void> {
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...env } });
   let errors = '';
   child.stderr.on('data', (text: Buffer) => (errors += text.toString()));
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
@@ -53,7 +78,7 @@ export async function startNginx(folder: string, port: number, upstream: URL): P
     await ended;
   });
   await until(async () => {
-    if (child.exitCode !== null) throw new Error(`nginx has ended: ${errors}`);
+    if (child.exitCode !== null) throw new Error(`${program} has ended: ${errors}`);
     return isOpen(port);
-  }, 'nginx listens');
+  }, `${program} listens`);
 }
