@@ -55,6 +55,23 @@ async function paste(page: Page): Promise<void> {
   }`);
 }
 
+/** Makes the storing of drafts by other pages wait; returns the function that lets it go on. */
+async function blockDrafts(page: Page): Promise<() => Promise<void>> {
+  await page.evaluate(`new Promise(async (resolve) => {
+    const [{ name }] = (await indexedDB.databases()).filter(({ name }) => name.includes('drafts'));
+    indexedDB.open(name).onsuccess = ({ target: { result: database } }) => {
+      const store = database.transaction('drafts', 'readwrite').objectStore('drafts');
+      window.isBlocked = true;
+      const read = () => {
+        store.get('').onsuccess = () => (window.isBlocked ? read() : database.close());
+        resolve();
+      };
+      read();
+    };
+  })`);
+  return () => page.evaluate('void (window.isBlocked = false)');
+}
+
 it('keeps an unsent prompt and its files over a reload, also of what was typed while the server was away', async () => {
   const home = await temporaryHome();
   const server = await serverDuringTest(home);
@@ -83,6 +100,26 @@ it('keeps an unsent prompt and its files over a reload, also of what was typed w
   await prompt(page).waitFor();
   expect(await attached(page).count()).toBe(0);
   expect(await prompt(page).inputValue()).toBe('');
+});
+
+it('keeps the last character that was typed before the page was left', async () => {
+  const home = await temporaryHome();
+  const server = await serverDuringTest(home);
+  const session = await newSession(server);
+  const page = await (await contextDuringTest()).newPage();
+  await page.goto(`${server.url}/#token=${server.token}`);
+  await sessions(page).waitFor();
+  await page.goto(`${server.url}/#/s/${session}`);
+  await prompt(page).fill('stored');
+  const other = await page.context().newPage();
+  await other.goto(server.url);
+  const release = await blockDrafts(other);
+  await prompt(page).press('Home');
+  for (const key of ['a', 'b', 'c']) await prompt(page).press(key);
+  await page.reload();
+  await release();
+  await until(async () => (await prompt(page).inputValue()) !== '');
+  expect(await prompt(page).inputValue()).toBe('abcstored');
 });
 
 it('a new tab gets the token of an open one, whose server is then known to be there', async () => {

@@ -18,12 +18,14 @@ export function createDraftDatabase(name: string): DraftStorage {
   return {
     slot(sessionId) {
       const key = recordKey(sessionId);
+      const textKey = `${name} ${sessionId}`;
       /** Keys of the stored contents. */
       let stored = new Set<string>();
       return {
         async read() {
           const record = await get<DraftRecord>(key, store);
-          if (!record) return undefined;
+          const keptText = localStorage.getItem(textKey) ?? undefined;
+          if (!record) return keptText === undefined ? undefined : { text: keptText, files: [] };
           const keys = record.files.map(fileKey);
           const contents = await getMany<Blob>(keys, store);
           stored = new Set(keys);
@@ -31,7 +33,7 @@ export function createDraftDatabase(name: string): DraftStorage {
             const content = contents[at];
             return content ? [{ ...file, content }] : [];
           });
-          return { text: record.text, files };
+          return { text: keptText ?? record.text, files };
         },
         write: ({ text, files }) =>
           store('readwrite', async (objects) => {
@@ -45,15 +47,11 @@ export function createDraftDatabase(name: string): DraftStorage {
             };
             if (text === '' && files.length === 0) objects.delete(key);
             else objects.put(record, key);
-            const before = stored;
+            await promisifyRequest(objects.transaction);
             stored = keys;
-            // Without the call the browser aborts the transaction when the page is left.
-            objects.transaction.commit();
-            await promisifyRequest(objects.transaction).catch((error) => {
-              stored = before;
-              throw error;
-            });
+            localStorage.removeItem(textKey);
           }),
+        keepText: (text) => localStorage.setItem(textKey, text),
       };
     },
     removeBefore: (time) =>

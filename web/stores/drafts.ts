@@ -15,8 +15,8 @@ export interface Draft {
   restored: Promise<void>;
   /** Prepends a text. */
   takeBack(text: string): void;
-  /** Starts to store a change that waits for the storing of an earlier one. */
-  saveNow(): void;
+  /** Stores the text immediately if it is not stored yet. */
+  keepText(): void;
 }
 
 export type Drafts = ReturnType<typeof createDrafts>;
@@ -33,15 +33,15 @@ export function createDrafts(deps: AttachmentDeps, storage: DraftStorage) {
     const takeBack = (before: string) => {
       text.value = [before, text.value].filter((part) => part.trim() !== '').join('\n\n');
     };
-    let isUnsaved = false;
-    const write = async () => {
-      isUnsaved = false;
+    let unsavedChanges = 0;
+    const writeInTurn = coalesced(async () => {
+      const changes = unsavedChanges;
       const files = attachments.list.value.map(({ file }) => file);
       await slot.write({ text: text.value, files }).catch(() => undefined);
-    };
-    const writeInTurn = coalesced(write);
+      unsavedChanges -= changes;
+    });
     const save = () => {
-      isUnsaved = true;
+      unsavedChanges += 1;
       void writeInTurn();
     };
 
@@ -65,8 +65,8 @@ export function createDrafts(deps: AttachmentDeps, storage: DraftStorage) {
       attachments,
       restored: restore(),
       takeBack,
-      saveNow() {
-        if (isUnsaved) void write();
+      keepText() {
+        if (unsavedChanges > 0) slot.keepText(text.value);
       },
     };
   }
@@ -78,9 +78,9 @@ export function createDrafts(deps: AttachmentDeps, storage: DraftStorage) {
       drafts.set(sessionId, draft);
       return draft;
     },
-    /** Called when the page is left: nothing that starts later is stored. */
-    saveNow() {
-      for (const draft of drafts.values()) draft.saveNow();
+    /** Called when the page is left, which aborts the storing of drafts. */
+    keepTexts() {
+      for (const draft of drafts.values()) draft.keepText();
     },
   };
 }

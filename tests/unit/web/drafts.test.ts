@@ -13,6 +13,7 @@ function storageOf(stored = new Map<string, StoredDraft>()): DraftStorage & { st
     slot: (id) => ({
       read: async () => stored.get(id),
       write: async ({ text, files }) => void stored.set(id, { text, files: [...files] }),
+      keepText: () => {},
     }),
     removeBefore: async () => {},
   };
@@ -106,7 +107,7 @@ it('keeps what was typed before the stored draft was read', async () => {
 it('lasts as long as the page where the browser has no database', async () => {
   const refuse = () => Promise.reject(new Error('no database'));
   const draft = createDrafts(serverOf().deps, {
-    slot: () => ({ read: refuse, write: refuse }),
+    slot: () => ({ read: refuse, write: refuse, keepText: () => {} }),
     removeBefore: refuse,
   }).of('session_1');
   await draft.restored;
