@@ -416,6 +416,21 @@ describe('demo', () => {
     expect(await exited).toEqual([0, null]);
     expect(await readdir(place)).toEqual([]);
   });
+
+  it('answers the next prompt after the server was killed in the middle of an answer', async () => {
+    const home = await directory();
+    const killed = await start({ home, args: ['--demo'] });
+    const { id, events, prompt } = await demoSession(killed);
+    await prompt('count to 2000');
+    await events.waitFor(({ type }) => type === 'assistant.delta');
+    await killed.stop('SIGKILL');
+    const server = await start({ home, args: ['--demo'] });
+    const body = { content: [{ type: 'text', text: 'Hello' }] };
+    expect(await server.api('POST', `/sessions/${id}/prompts`, body)).toMatchObject({ code: 0 });
+    const messages = async () => JSON.stringify((await server.api('GET', `/sessions/${id}/messages`)).data);
+    await expect.poll(messages).toContain('I am the **demo model**');
+    await expect.poll(() => server.api('GET', `/sessions/${id}/status`)).toMatchObject({ data: { busy: false } });
+  });
 });
 
 describe('rotate-token', () => {
