@@ -155,6 +155,24 @@ it('draws growing Markdown block by block, with formulas, images of the project 
   await page.getByRole('region', { name: 'notes.txt' }).locator('mark', { hasText: 'two' }).waitFor(visible);
 });
 
+it('draws growing Markdown also between the keys of a person who types', async () => {
+  const text = Array.from({ length: 60 }, (_, at) => `part ${at + 1}\n\n`);
+  built.base.model.enqueue({ text, paceMs: 50 });
+  await built.prompt(session, 'go');
+  const prompt = page.getByRole('textbox', { name: 'Prompt' });
+  await prompt.focus();
+  const seen = new Set<number>();
+  let typed = '';
+  for (; !seen.has(text.length); typed += 'x') {
+    await page.keyboard.press('x');
+    seen.add(await answer().locator('p').count());
+  }
+  expect(seen.size).toBeGreaterThan(3);
+  await idle();
+  expect(await prompt.inputValue()).toBe(typed);
+  await prompt.fill('');
+});
+
 it('opens a file at the line of its place, also one that is not read at first', async () => {
   const lines = Array.from({ length: 9000 }, (_, at) => `const line${at + 1} = '${'x'.repeat(40)}';`);
   await writeFile(join(built.base.project, 'long.ts'), `${lines.join('\n')}\n`);

@@ -1,6 +1,7 @@
 /** Draws a growing text: the worker parses it, the page sanitizes and inserts only the changed parts. */
 import type { BlockChange } from './markdown-blocks.ts';
 import type { MarkdownReply, MarkdownRequest } from './markdown-worker.ts';
+import { whenNotTyping } from '../keys/typing.ts';
 import { safeFragment } from './markdown.ts';
 
 /** Minimum time between two drawings of the same text. */
@@ -65,12 +66,15 @@ export function streamMarkdown(
     send({ id, from, text: text.slice(from) });
   }
 
-  listeners.set(id, (change) => {
-    apply(container, drawn, change, onDrawn);
-    isBusy = false;
-    if (isLast && !wanted) onDone();
-    next();
-  });
+  listeners.set(id, (change) =>
+    whenNotTyping(() => {
+      if (!listeners.has(id)) return;
+      apply(container, drawn, change, onDrawn);
+      isBusy = false;
+      if (isLast && !wanted) onDone();
+      next();
+    }),
+  );
 
   return {
     update(text, isDone) {
