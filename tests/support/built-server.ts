@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import * as z from 'zod';
 import { makeBuiltHome, type BuiltHome } from './built-home.ts';
-import { spawnServer, type SpawnedServer } from './server.ts';
+import { spawnServer, type SpawnedServer } from './spawned-server.ts';
 
 export interface BuiltServer {
   /** Home of the server. */
