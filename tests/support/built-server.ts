@@ -39,6 +39,8 @@ export function useBuiltServer(
     await server.close();
     await base.remove();
   });
+  // An answer that a test has left, such as one of an interrupted run, is not sent to the next test.
+  if (per === 'file') afterEach(() => base.model.clearQueue());
 
   async function ok(method: string, path: string, body?: unknown): Promise<unknown> {
     const { code, msg, data } = await server.api(method, path, body);
