@@ -5,7 +5,8 @@ import { defineEventHandler, defineWebSocketHandler } from 'h3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { rawRequest, rawUpgrade } from '#support/raw-request.ts';
-import { startServer, temporaryDirectory, type TestServer } from '#support/server.ts';
+import { startServer, type TestServer } from '#support/server.ts';
+import { temporaryDirectory } from '#support/temporary-directory.ts';
 import { connect } from '#support/ws-client.ts';
 
 let web: string;

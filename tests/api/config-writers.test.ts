@@ -3,7 +3,8 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { parseToml } from '#server/config/document.ts';
-import { startServer, temporaryDirectory, type TestServer } from '#support/server.ts';
+import { startServer, type TestServer } from '#support/server.ts';
+import { temporaryDirectory } from '#support/temporary-directory.ts';
 
 let home: string;
 let servers: TestServer[];

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import type { ConfigChange } from '#server/config/config.ts';
 import { eventually } from '#support/patience.ts';
-import { startServer, temporaryDirectory } from '#support/server.ts';
+import { startServer } from '#support/server.ts';
+import { temporaryDirectory } from '#support/temporary-directory.ts';
 import type { TestServer } from '#support/server.ts';
 
 let server: TestServer | undefined;

@@ -2,7 +2,8 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { startServer, temporaryDirectory, type TestServer } from '#support/server.ts';
+import { startServer, type TestServer } from '#support/server.ts';
+import { temporaryDirectory } from '#support/temporary-directory.ts';
 import { callThenText, startTalk, type Talk } from '#support/talk.ts';
 import { startWorld, type World, type WorldOptions } from '#support/world.ts';
 import { connect } from '#support/ws-client.ts';

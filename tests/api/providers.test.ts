@@ -2,7 +2,8 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import * as z from 'zod';
-import { startServer, temporaryDirectory } from '#support/server.ts';
+import { startServer } from '#support/server.ts';
+import { temporaryDirectory } from '#support/temporary-directory.ts';
 import type { TestServer } from '#support/server.ts';
 
 let server: TestServer | undefined;

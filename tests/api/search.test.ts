@@ -8,7 +8,8 @@ import * as z from 'zod';
 import { searchReplySchema, type SearchReply } from '#schema/rest/search.ts';
 import { eventually } from '#support/patience.ts';
 import { searchFile } from '#support/search-file.ts';
-import { startServer, temporaryDirectory } from '#support/server.ts';
+import { startServer } from '#support/server.ts';
+import { temporaryDirectory } from '#support/temporary-directory.ts';
 import { call, startTalk, type Talk } from '#support/talk.ts';
 import { startWorld, type World } from '#support/world.ts';
 

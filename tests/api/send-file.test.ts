@@ -10,7 +10,8 @@ import { defineRawEndpoint } from '#utils/endpoint.ts';
 import { contentDisposition } from '#utils/http/content-disposition.ts';
 import { sendFile } from '#utils/http/send-file.ts';
 import { eventually } from '#support/patience.ts';
-import { startServer, temporaryDirectory } from '#support/server.ts';
+import { startServer } from '#support/server.ts';
+import { temporaryDirectory } from '#support/temporary-directory.ts';
 import type { TestServer } from '#support/server.ts';
 import type { Endpoint } from '#utils/endpoint-definition.ts';
 

@@ -5,7 +5,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { rotateToken } from '#server/auth/token.ts';
 import { rawRequest, rawUpgrade } from '#support/raw-request.ts';
-import { startServer, temporaryDirectory } from '#support/server.ts';
+import { startServer } from '#support/server.ts';
+import { temporaryDirectory } from '#support/temporary-directory.ts';
 import type { TestServer, TestServerOptions } from '#support/server.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];

@@ -9,7 +9,8 @@ import { DEFAULT_MAX_BYTES } from '#server/uploads/uploads.ts';
 import { manualClock, type ManualClock } from '#support/manual-clock.ts';
 import { eventually } from '#support/patience.ts';
 import { rawRequest } from '#support/raw-request.ts';
-import { startServer, temporaryDirectory, type TestServer } from '#support/server.ts';
+import { startServer, type TestServer } from '#support/server.ts';
+import { temporaryDirectory } from '#support/temporary-directory.ts';
 import { upload } from '#support/uploads.ts';
 
 let home: string;

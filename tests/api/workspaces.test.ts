@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { sessionSchema } from '#schema/rest/session.ts';
 import { workspaceSchema } from '#schema/rest/workspace.ts';
-import { startServer, temporaryDirectory, type TestServer } from '#support/server.ts';
+import { startServer, type TestServer } from '#support/server.ts';
+import { temporaryDirectory } from '#support/temporary-directory.ts';
 import { connect } from '#support/ws-client.ts';
 
 let server: TestServer;

@@ -11,7 +11,8 @@ import { createCloudManagedApi } from '#support/cloud/managed-api.ts';
 import { createCloudOAuth, type CloudOAuth } from '#support/cloud/oauth.ts';
 import { relayDuringTest } from '#support/cloud/relay.ts';
 import { PATIENCE_MS, until } from '#support/patience.ts';
-import { spawnServer, temporaryDirectory, type SpawnedServer } from '#support/server.ts';
+import { spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
+import { temporaryDirectory } from '#support/temporary-directory.ts';
 
 /** The managed model: replies with the given texts in turn, to requests with an accepted token. */
 function modelOf(oauth: CloudOAuth, texts: string[]): CloudPart {

@@ -5,7 +5,7 @@ import { startAcp, type AcpProcess } from '#support/acp-process.ts';
 import { makeBuiltHome } from '#support/built-home.ts';
 import { useBuiltServer } from '#support/built-server.ts';
 import { until } from '#support/patience.ts';
-import { spawnServer } from '#support/server.ts';
+import { spawnServer } from '#support/spawned-server.ts';
 
 const base = useBuiltServer();
 let editor: AcpProcess | undefined;

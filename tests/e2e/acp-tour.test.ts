@@ -6,7 +6,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { choose } from '#support/acp-editor.ts';
 import { logOf } from '#support/acp-log.ts';
 import { startAcp, type AcpProcess } from '#support/acp-process.ts';
-import { spawnServer, temporaryDirectory, type SpawnedServer } from '#support/server.ts';
+import { spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
+import { temporaryDirectory } from '#support/temporary-directory.ts';
 
 let root: string;
 let server: SpawnedServer;

@@ -9,7 +9,7 @@ import { choose } from '#support/acp-editor.ts';
 import { startAcp, type AcpProcess } from '#support/acp-process.ts';
 import { useBuiltServer } from '#support/built-server.ts';
 import { until } from '#support/patience.ts';
-import { spawnServer } from '#support/server.ts';
+import { spawnServer } from '#support/spawned-server.ts';
 
 const CONFIG = `
 [loop_control]

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { makeBuiltHome } from '#support/built-home.ts';
 import { blankPng } from '#support/images.ts';
-import { spawnServer } from '#support/server.ts';
+import { spawnServer } from '#support/spawned-server.ts';
 import { connect } from '#support/ws-client.ts';
 
 test('a turn calls MCP and reads images, and invalid arguments are refused', async () => {

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { makeBuiltHome } from '#support/built-home.ts';
-import { spawnServer } from '#support/server.ts';
+import { spawnServer } from '#support/spawned-server.ts';
 import { connect } from '#support/ws-client.ts';
 
 test('a page is fetched through the proxy of the environment, and its text is extracted', async () => {

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { launchBrowser, openPage } from '#support/browser.ts';
 import { useBuiltServer } from '#support/built-server.ts';
 import { eventually } from '#support/patience.ts';
-import { temporaryDirectory } from '#support/server.ts';
+import { temporaryDirectory } from '#support/temporary-directory.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const folder = join(root, 'clients/typescript');

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { useBuiltServer } from '#support/built-server.ts';
 import { until } from '#support/patience.ts';
 import { freePort, isOpen } from '#support/ports.ts';
-import { BUILT_ENTRY, spawnServer, type SpawnOptions, type SpawnedServer } from '#support/server.ts';
+import { BUILT_ENTRY, spawnServer, type SpawnOptions, type SpawnedServer } from '#support/spawned-server.ts';
 
 const bin = (name: string) => resolve(import.meta.dirname, '../../bin', name);
 const EARLY_SIGNAL = resolve(import.meta.dirname, '../support/early-debug-signal.cjs');

@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import * as z from 'zod';
 import { rawRequest } from '#support/raw-request.ts';
-import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
 import { tlsRequest } from '#support/tls-request.ts';
 
 const envelope = z.object({ code: z.number(), data: z.unknown() });

@@ -23,7 +23,7 @@ import { until } from '#support/patience.ts';
 import { freePort, isOpen } from '#support/ports.ts';
 import { rawRequest, rawUpgrade } from '#support/raw-request.ts';
 import { homeWithProject, makeAndReview } from '#support/review-journey.ts';
-import { temporaryDirectory } from '#support/server.ts';
+import { temporaryDirectory } from '#support/temporary-directory.ts';
 import { PLAIN_SHELL } from '#support/terminals.ts';
 
 const root = resolve(import.meta.dirname, '../..');

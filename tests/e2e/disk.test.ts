@@ -11,7 +11,7 @@ import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
 import type { ModelServer } from '#support/model-server.ts';
 import { mountsForbidden } from '#support/namespace.ts';
 import { writeFiles } from '#support/plugins.ts';
-import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
 import { sessionFolder } from '#support/session-folder.ts';
 import { connect, type ReceivedFrame } from '#support/ws-client.ts';
 

@@ -1,7 +1,7 @@
 /** A file dropped into `routes/` is served, validated and documented; nothing else is edited. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { copyProject, type ProjectCopy } from '#support/project-copy.ts';
-import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
 
 const dropped = `
 import * as z from 'zod';

@@ -13,7 +13,7 @@ import type { BuiltHome } from '#support/built-home.ts';
 import { comparable, filesOf, HOMES, makePlace, placeHome, storeHome } from '#support/home-fixture.ts';
 import { homeRequests, type HomeRequests } from '#support/home-requests.ts';
 import { storySchema, writeStory, type HomeStory } from '#support/home-story.ts';
-import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
 
 const { HOME_NAME, HOME_BUILD } = process.env;
 

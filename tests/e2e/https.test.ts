@@ -8,7 +8,7 @@ import { readCertificate } from '#server/cli/certificate.ts';
 import { makeTestCertificate } from '#support/proxies.ts';
 import { until } from '#support/patience.ts';
 import { rawRequest } from '#support/raw-request.ts';
-import { spawnServer, type SpawnOptions } from '#support/server.ts';
+import { spawnServer, type SpawnOptions } from '#support/spawned-server.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 import { tlsRequest } from '#support/tls-request.ts';
 import { WebSocket } from 'ws';

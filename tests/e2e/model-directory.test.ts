@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 import { directoryDuringTest, directoryEntry, documentAnswer, statusAnswer } from '#support/model-directory.ts';
-import { spawnServer } from '#support/server.ts';
+import { spawnServer } from '#support/spawned-server.ts';
 
 const listSchema = z.object({ items: z.array(z.looseObject({ id: z.string() })) });
 

@@ -8,7 +8,7 @@ import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { join, relative, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import * as z from 'zod';
-import { temporaryDirectory } from '#support/server.ts';
+import { temporaryDirectory } from '#support/temporary-directory.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const exercise = join(root, 'tests/exercises/note-pad');

@@ -12,7 +12,8 @@ import { requestWithoutBody } from '#support/open-requests.ts';
 import { eventually, until } from '#support/patience.ts';
 import { BUILD_PATIENCE_MS, copyProject, type DevelopmentServer, type ProjectCopy } from '#support/project-copy.ts';
 import { rawUpgrade } from '#support/raw-request.ts';
-import { spawnServer, temporaryDirectory, type SpawnedServer } from '#support/server.ts';
+import { spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
+import { temporaryDirectory } from '#support/temporary-directory.ts';
 
 let project: ProjectCopy;
 let upstream: Server;

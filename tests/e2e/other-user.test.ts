@@ -6,7 +6,8 @@ import { chmod, chown, mkdir, rm, stat, symlink, writeFile } from 'node:fs/promi
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sessionSchema } from '#schema/rest/session.ts';
-import { spawnServer, temporaryDirectory, type SpawnedServer } from '#support/server.ts';
+import { spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
+import { temporaryDirectory } from '#support/temporary-directory.ts';
 
 /** The user `nobody`. */
 const OTHER = { uid: 65_534, gid: 65_534 };

@@ -5,7 +5,8 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
-import { spawnServer, temporaryDirectory } from '#support/server.ts';
+import { spawnServer } from '#support/spawned-server.ts';
+import { temporaryDirectory } from '#support/temporary-directory.ts';
 
 const execute = promisify(execFile);
 const ROOT = resolve(import.meta.dirname, '../..');

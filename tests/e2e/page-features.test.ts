@@ -11,7 +11,7 @@ import { usePage } from '#support/browser.ts';
 import { blankPng } from '#support/images.ts';
 import { startModelServer, type ModelServer } from '#support/model-server.ts';
 import { answer } from '#support/page-locators.ts';
-import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
 
 let model: ModelServer;
 let server: SpawnedServer;

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import * as z from 'zod';
 import { launchBrowser, openPage, type OpenedPage } from '#support/browser.ts';
 import { startModelServer, type ModelServer } from '#support/model-server.ts';
-import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
 
 let browser: Browser;
 let model: ModelServer;

@@ -8,7 +8,7 @@ import { launchBrowser, openPage } from '#support/browser.ts';
 import { putFile } from '#support/mcp-config.ts';
 import { signIn, startOAuthMcpServer } from '#support/oauth-mcp-server.ts';
 import { writePlugin } from '#support/mcp-plugin.ts';
-import { spawnServer } from '#support/server.ts';
+import { spawnServer } from '#support/spawned-server.ts';
 
 const visible = { state: 'visible' } as const;
 const hidden = { state: 'hidden' } as const;

@@ -11,7 +11,7 @@ import * as z from 'zod';
 import { launchBrowser } from '#support/browser.ts';
 import { blankPng } from '#support/images.ts';
 import { startModelServer, type ModelServer } from '#support/model-server.ts';
-import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
 
 let browser: Browser;
 let root: string;

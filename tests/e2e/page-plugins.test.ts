@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { expect, it, onTestFinished } from 'vitest';
 import { launchBrowser, openPage } from '#support/browser.ts';
 import { eventually } from '#support/patience.ts';
-import { spawnServer } from '#support/server.ts';
+import { spawnServer } from '#support/spawned-server.ts';
 
 const visible = { state: 'visible' } as const;
 const hidden = { state: 'hidden' } as const;

@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { launchBrowser, openPage } from '#support/browser.ts';
 import { putFile } from '#support/mcp-config.ts';
-import { spawnServer } from '#support/server.ts';
+import { spawnServer } from '#support/spawned-server.ts';
 
 const visible = { state: 'visible' } as const;
 const hidden = { state: 'hidden' } as const;

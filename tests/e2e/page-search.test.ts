@@ -10,7 +10,7 @@ import { searchRequestSchema } from '#schema/rest/search.ts';
 import { usePage } from '#support/browser.ts';
 import { startModelServer, type ModelServer, type Script } from '#support/model-server.ts';
 import { eventually } from '#support/patience.ts';
-import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
 
 /** More than the turns of a page of a transcript. */
 const TURNS = 40;

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import * as z from 'zod';
 import { sessionBatchSchema } from '#schema/rest/session-batch.ts';
 import { usePage } from '#support/browser.ts';
-import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
 
 let server: SpawnedServer;
 let root: string;

@@ -9,7 +9,7 @@ import * as z from 'zod';
 import { usePage, type OpenedPage } from '#support/browser.ts';
 import { putFile } from '#support/files.ts';
 import { startModelServer, type ModelServer } from '#support/model-server.ts';
-import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
 
 let model: ModelServer;
 let server: SpawnedServer;

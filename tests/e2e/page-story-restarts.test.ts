@@ -6,7 +6,7 @@ import { DESKTOP, expectAccessible } from '#support/accessibility.ts';
 import { launchBrowser, openPage, type OpenedPage } from '#support/browser.ts';
 import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
 import { hidden, locatorsOf, visible, type PageLocators } from '#support/page-locators.ts';
-import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
 
 let browser: Browser;
 let base: BuiltHome;

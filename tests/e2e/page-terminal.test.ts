@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import * as z from 'zod';
 import { usePage } from '#support/browser.ts';
 import { until } from '#support/patience.ts';
-import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
 import { PLAIN_SHELL } from '#support/terminals.ts';
 
 let server: SpawnedServer;

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { rotateToken } from '#server/auth/token.ts';
 import { launchBrowser, openPage } from '#support/browser.ts';
 import { until } from '#support/patience.ts';
-import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
 
 type Browser = Awaited<ReturnType<typeof launchBrowser>>;
 type Opened = Awaited<ReturnType<typeof openPage>>;

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { usePage } from '#support/browser.ts';
 import { answer } from '#support/page-locators.ts';
-import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
 
 let server: SpawnedServer;
 let home: string;

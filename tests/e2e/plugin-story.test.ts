@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
 import { putFile } from '#support/files.ts';
 import type { Script } from '#support/model-server.ts';
-import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
 import { serveDuringTest, zipOf } from '#support/zips.ts';
 import { connect, type WsClient } from '#support/ws-client.ts';
 

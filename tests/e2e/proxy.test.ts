@@ -7,7 +7,7 @@ import { launchBrowser, openPage } from '#support/browser.ts';
 import { until } from '#support/patience.ts';
 import { freePort } from '#support/ports.ts';
 import { proxies, type Proxy } from '#support/proxies.ts';
-import { spawnServer } from '#support/server.ts';
+import { spawnServer } from '#support/spawned-server.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 import { tlsRequest } from '#support/tls-request.ts';
 

@@ -12,7 +12,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { remoteCloudDuringTest, type RemoteCloud } from '#support/cloud/remote-home.ts';
 import { listenDuringTest } from '#support/listen-during-test.ts';
 import { until } from '#support/patience.ts';
-import { spawnServer, type SpawnOptions } from '#support/server.ts';
+import { spawnServer, type SpawnOptions } from '#support/spawned-server.ts';
 import { temporaryHome } from '#support/temporary-home.ts';
 import { WebSocket } from 'ws';
 

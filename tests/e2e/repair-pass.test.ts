@@ -9,7 +9,7 @@ import { indexSchema, stateText } from '#server/sessions/index/session-header.ts
 import { createIndexDb, indexPath } from '#server/storage/index-db.ts';
 import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
 import { eventually } from '#support/patience.ts';
-import { spawnServer } from '#support/server.ts';
+import { spawnServer } from '#support/spawned-server.ts';
 import { sessionRow } from '../unit/sessions/index/index-fixtures.ts';
 
 const SESSIONS = 3000;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import endpoints from '#endpoints';
 import { openRequests, requestWithoutBody } from '#support/open-requests.ts';
-import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
 
 let server: SpawnedServer;
 beforeAll(async () => (server = await spawnServer()));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
 import { startCommand, type CommandOptions } from '#support/run-command.ts';
-import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
 
 async function run(base: BuiltHome, args: string[], options: Partial<CommandOptions> = {}) {
   const running = startCommand(['run', ...args], { home: base.home, cwd: base.project, ...options });

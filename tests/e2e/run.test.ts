@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { useBuiltServer } from '#support/built-server.ts';
 import { COMMAND, startCommand, type CommandOptions } from '#support/run-command.ts';
-import { spawnServer } from '#support/server.ts';
+import { spawnServer } from '#support/spawned-server.ts';
 
 const built = useBuiltServer(() => {}, { per: 'file' });
 

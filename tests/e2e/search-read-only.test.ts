@@ -9,7 +9,7 @@ import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
 import { mountsForbidden } from '#support/namespace.ts';
 import { eventually } from '#support/patience.ts';
 import { searchFile } from '#support/search-file.ts';
-import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
 
 const READ_ONLY_CACHE = 'mount --bind "$1/cache" "$1/cache"; mount -o remount,bind,ro "$1/cache"';
 

@@ -7,7 +7,7 @@ import { searchReplySchema, type SearchReply } from '#schema/rest/search.ts';
 import type { BuiltHome } from '#support/built-home.ts';
 import { eventually } from '#support/patience.ts';
 import { integrityOf, removeSearchFile } from '#support/search-file.ts';
-import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
 import { converse, makeTalkativeHome, TURNS } from '#support/talkative-home.ts';
 
 const SESSIONS = 60;

@@ -8,7 +8,7 @@ import { searchReplySchema } from '#schema/rest/search.ts';
 import type { BuiltHome } from '#support/built-home.ts';
 import { eventually, PATIENCE_MS } from '#support/patience.ts';
 import { integrityOf, removeSearchFile } from '#support/search-file.ts';
-import { BUILT_ENTRY, spawnServer, type SpawnedServer } from '#support/server.ts';
+import { BUILT_ENTRY, spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
 import { converse, makeTalkativeHome, TURNS } from '#support/talkative-home.ts';
 
 const SESSIONS = 120;

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import * as z from 'zod';
-import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
 import { connect } from '#support/ws-client.ts';
 
 const FRAMES = 100_000;

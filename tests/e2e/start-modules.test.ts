@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '#support/patience.ts';
-import { spawnServer, temporaryDirectory, type SpawnedServer } from '#support/server.ts';
+import { spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
+import { temporaryDirectory } from '#support/temporary-directory.ts';
 
 const preload = resolve(import.meta.dirname, '../support/recorded-modules.cjs');
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import * as z from 'zod';
 import { makeBuiltHome, type BuiltHome } from '#support/built-home.ts';
 import { mountsForbidden } from '#support/namespace.ts';
-import { spawnServer, type SpawnedServer } from '#support/server.ts';
+import { spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
 import { DEAD_MS } from '#server/home/heartbeats.ts';
 
 /** Makes a server appear to run on another machine, where only heartbeats show whether the first server is alive. */

@@ -4,7 +4,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from '@decimalturn/toml-patch';
 import { startModelServer, type ModelServer } from './model-server.ts';
-import { temporaryDirectory } from './server.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 
 export interface BuiltHome {
   /** The parent directory of `home` and `project`. */

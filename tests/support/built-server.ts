@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import * as z from 'zod';
 import { makeBuiltHome, type BuiltHome } from './built-home.ts';
-import { spawnServer, type SpawnedServer } from './server.ts';
+import { spawnServer, type SpawnedServer } from './spawned-server.ts';
 
 export interface BuiltServer {
   /** Home of the server. */
@@ -39,6 +39,8 @@ export function useBuiltServer(
     await server.close();
     await base.remove();
   });
+  // An answer that a test has left, such as one of an interrupted run, is not sent to the next test.
+  if (per === 'file') afterEach(() => base.model.clearQueue());
 
   async function ok(method: string, path: string, body?: unknown): Promise<unknown> {
     const { code, msg, data } = await server.api(method, path, body);

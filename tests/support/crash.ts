@@ -3,7 +3,7 @@ import { cp, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Session } from '#schema/rest/session.ts';
 import { deadOwner } from './lease-holder.ts';
-import { temporaryDirectory } from './server.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 import { sessionFolder } from './session-folder.ts';
 
 /**

@@ -5,7 +5,8 @@ import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sessionSchema } from '#schema/rest/session.ts';
-import { startServer, type ApiAnswer, type TestServer, type TestServerOptions } from './server.ts';
+import { startServer, type TestServer, type TestServerOptions } from './server.ts';
+import type { ApiAnswer } from './server-client.ts';
 
 export interface FilesSession {
   server: TestServer;

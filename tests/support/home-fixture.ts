@@ -9,7 +9,7 @@ import { workspaceIdOf } from '#server/workspaces/workspace-root.ts';
 import { makeEmptyHome, type BuiltHome } from './built-home.ts';
 import { putFile } from './files.ts';
 import { deadOwner } from './lease-holder.ts';
-import { temporaryDirectory } from './server.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 
 export const HOMES = join(import.meta.dirname, '../fixtures/homes');
 /** Paths have one length everywhere, because files of a home contain lengths of texts. */

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { BuiltHome } from './built-home.ts';
 import { comparable } from './home-fixture.ts';
 import { eventually, until } from './patience.ts';
-import type { SpawnedServer } from './server.ts';
+import type { SpawnedServer } from './spawned-server.ts';
 
 const page = z.looseObject({ items: z.array(z.looseObject({})) });
 const prompts = z.object({ active: z.null(), queued: z.tuple([]) });

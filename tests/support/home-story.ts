@@ -8,7 +8,7 @@ import { putFile } from './files.ts';
 import { comparable } from './home-fixture.ts';
 import { homeRequests } from './home-requests.ts';
 import type { Script } from './model-server.ts';
-import { spawnServer, type SpawnedServer } from './server.ts';
+import { spawnServer, type SpawnedServer } from './spawned-server.ts';
 import { call } from './talk.ts';
 import { upload as uploadFile } from './uploads.ts';
 

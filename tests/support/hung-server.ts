@@ -6,7 +6,8 @@ import { join, resolve } from 'node:path';
 import { expect } from 'vitest';
 import * as z from 'zod';
 import { makeBuiltHome, type BuiltHome } from './built-home.ts';
-import { spawnServer, type ApiAnswer, type SpawnedServer } from './server.ts';
+import type { ApiAnswer } from './server-client.ts';
+import { spawnServer, type SpawnedServer } from './spawned-server.ts';
 
 export interface HungServer {
   base: BuiltHome;

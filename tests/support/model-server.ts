@@ -82,6 +82,8 @@ export interface ModelServer {
   /** Refuses the next file with this status. */
   refuseFile(status: number): void;
   enqueue(script: Script): ScriptHandle;
+  /** Drops the answers that no request has received. */
+  clearQueue(): void;
   /** Chooses the answer by the request, regardless of order; undefined falls back to the queue. */
   answerBy(choose: (request: RecordedRequest) => Script | undefined): void;
   /** Resolves to the n-th request, counted from 1, when it has arrived. */
@@ -198,6 +200,7 @@ export async function startModelServer(): Promise<ModelServer> {
       queue.push({ script, sent: () => sent(), released });
       return handle;
     },
+    clearQueue: () => void queue.splice(0),
     answerBy(decide) {
       choose = decide;
     },

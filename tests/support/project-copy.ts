@@ -5,7 +5,7 @@ import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { PATIENCE_MS, until } from './patience.ts';
 import { freePort } from './ports.ts';
-import { temporaryDirectory } from './server.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const SOURCES = [

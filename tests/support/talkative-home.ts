@@ -4,7 +4,8 @@ import * as z from 'zod';
 import { makeBuiltHome, type BuiltHome } from './built-home.ts';
 import { eventually } from './patience.ts';
 import { integer, seeded } from './random.ts';
-import { spawnServer, type ServerClient } from './server.ts';
+import type { ServerClient } from './server-client.ts';
+import { spawnServer } from './spawned-server.ts';
 
 /** Turns of each session: a question and an answer with the word `narwhal`. */
 export const TURNS = 5;

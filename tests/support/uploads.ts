@@ -1,6 +1,6 @@
 /** Uploads as browsers send them. */
 import { uploadSchema, type Upload } from '#schema/rest/upload.ts';
-import type { ServerClient } from './server.ts';
+import type { ServerClient } from './server-client.ts';
 
 export interface UploadForm {
   content?: string | Uint8Array<ArrayBuffer>;

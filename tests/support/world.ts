@@ -12,7 +12,9 @@ import { promptSchema, type Prompt } from '#schema/rest/prompt.ts';
 import { approvalSchema, type Approval } from '#schema/rest/interaction.ts';
 import { sessionSchema, type Session } from '#schema/rest/session.ts';
 import { startModelServer, type ModelServer } from './model-server.ts';
-import { startServer, temporaryDirectory, type ApiAnswer, type TestServer, type TestServerOptions } from './server.ts';
+import { startServer, type TestServer, type TestServerOptions } from './server.ts';
+import type { ApiAnswer } from './server-client.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 import { connect, type WsClient } from './ws-client.ts';
 
 export interface World {

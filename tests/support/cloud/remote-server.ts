@@ -1,7 +1,8 @@
 /** A server whose remote control uses a scripted cloud. */
 import { onTestFinished } from 'vitest';
 import { until } from '../patience.ts';
-import { startServer, temporaryDirectory, type TestServer, type TestServerOptions } from '../server.ts';
+import { startServer, type TestServer, type TestServerOptions } from '../server.ts';
+import { temporaryDirectory } from '../temporary-directory.ts';
 import { remoteCloudDuringTest, type RemoteCloud } from './remote-home.ts';
 
 export interface Remote extends RemoteCloud {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { createNitro } from 'nitropack/core';
 import type { NitroConfig } from 'nitropack/types';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { temporaryDirectory } from '#support/server.ts';
+import { temporaryDirectory } from '#support/temporary-directory.ts';
 import { endpointsModule } from '../../../build/endpoints.ts';
 import { refusedOptionsModule } from '../../../build/refused-options.ts';
 

@@ -3,7 +3,7 @@ import { mkdir, open, realpath, rename, rm, symlink, truncate, writeFile, type F
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { UnsuitableFile, readRegular } from '#server/files/read-regular.ts';
-import { temporaryDirectory } from '#support/server.ts';
+import { temporaryDirectory } from '#support/temporary-directory.ts';
 
 let dir: string;
 beforeEach(async () => (dir = await realpath(await temporaryDirectory())));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { caption, keepOriginal } from '#server/images/originals.ts';
-import { temporaryDirectory } from '#support/server.ts';
+import { temporaryDirectory } from '#support/temporary-directory.ts';
 
 let dir: string;
 beforeEach(async () => void (dir = await temporaryDirectory()));

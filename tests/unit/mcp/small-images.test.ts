@@ -7,7 +7,7 @@ import { createImages } from '#server/images/images.ts';
 import { toolResultOf } from '#server/mcp/results.ts';
 import { withSmallImages } from '#server/mcp/small-images.ts';
 import { blankPng, PIXEL } from '#support/images.ts';
-import { temporaryDirectory } from '#support/server.ts';
+import { temporaryDirectory } from '#support/temporary-directory.ts';
 
 const images = createImages({ settings: () => ({}) });
 let dir: string;

@@ -6,7 +6,7 @@ import { runToolBatch } from '#server/agent/calls/tool-batch.ts';
 import type { Access, RunContext, Tool, ToolResult } from '#server/tools/tool.ts';
 import { defineTool } from '#server/tools/tool.ts';
 import { openAgentSession } from '#support/agent-session.ts';
-import { temporaryDirectory } from '#support/server.ts';
+import { temporaryDirectory } from '#support/temporary-directory.ts';
 import type { AgentServices } from '#server/agent/contract/services.ts';
 
 const file = (path: string, mode: 'read' | 'write', recursive = false): Access => ({

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { listDirectory } from '#server/agent/prompt/directory-listing.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
-import { temporaryDirectory } from '#support/server.ts';
+import { temporaryDirectory } from '#support/temporary-directory.ts';
 
 async function tree(...paths: string[]): Promise<string> {
   const root = await temporaryDirectory();

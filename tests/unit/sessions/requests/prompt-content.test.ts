@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { ContentPart } from '#schema/rest/content.ts';
 import { createImages } from '#server/images/images.ts';
 import { storePromptMedia as store } from '#server/sessions/requests/prompt-content.ts';
-import { temporaryDirectory } from '#support/server.ts';
+import { temporaryDirectory } from '#support/temporary-directory.ts';
 
 const images = createImages({ settings: () => ({}) });
 
