@@ -38,7 +38,7 @@ const requests = fc.record({
   scheme: fc.constantFrom('http', 'https'),
   peer: listed,
   stranger: others,
-  /** What the client sends. */
+  /** The headers that the client sends. */
   sent: fc.record({
     host: fc.constant('own.test'),
     'x-forwarded-for': textsOf(PIECES, 5),
@@ -47,7 +47,7 @@ const requests = fc.record({
     forwarded: textsOf(PIECES, 5),
     'x-real-ip': listed,
   }),
-  /** What a chain of listed proxies appends to it: the address of the client, and their own. */
+  /** A chain of listed proxies appends the address of the client, and their own. */
   client: others,
   hops: fc.array(listed, { maxLength: 2 }),
   separator: fc.constantFrom(',', ', ', ' , '),
