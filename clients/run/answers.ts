@@ -23,10 +23,16 @@ const answerSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('skipped') }),
 ]);
 
+/** By the id of the item. Checked before `z.record`, which drops a member `__proto__` without an issue. */
+const answersSchema = z
+  .unknown()
+  .refine((value) => !(value instanceof Object && Object.hasOwn(value, '__proto__')), "no item has the id '__proto__'")
+  .pipe(z.record(z.string().min(1), answerSchema));
+
 const questionSchema = z.strictObject({
   question_id: z.string().min(1),
-  /** By the id of the item; without them the question is dismissed. */
-  answers: z.record(z.string().min(1), answerSchema).optional(),
+  /** Without them the question is dismissed. */
+  answers: answersSchema.optional(),
 });
 
 const lineSchema = z.union([approvalSchema, questionSchema]);

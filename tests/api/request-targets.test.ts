@@ -1,12 +1,12 @@
 /** No spelling of a request target reaches an endpoint without the token. The built server and `nitro dev`: see e2e. */
+import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import endpoints from '#endpoints';
 import { ServiceError } from '#server/errors/service-error.ts';
 import { endpointOf } from '#utils/endpoint.ts';
 import { publicPath } from '#utils/http/route-table.ts';
 import { requestWithoutBody } from '#support/open-requests.ts';
-import { seeded } from '#support/random.ts';
-import { randomRequest } from '#support/random-targets.ts';
+import { requestsTo } from '#support/random-targets.ts';
 import { rawUpgrade } from '#support/raw-request.ts';
 import { startServer, type TestServer } from '#support/server.ts';
 
@@ -67,11 +67,9 @@ it('the absolute form reaches what its path names', async () => {
 });
 
 it('any request that reaches an endpoint with the token is 401 without it', async () => {
-  const random = seeded(20);
   const routes = endpoints.map(({ route }) => publicPath(route));
   const seen = new Set<string>();
-  for (let count = 0; count < 1_500; count += 1) {
-    const { method, target } = randomRequest(random, routes);
+  for (const { method, target } of fc.sample(requestsTo(routes), { seed: 20, numRuns: 1_500 })) {
     const open = status(await request(method, target));
     expect([method, target, reached.filter((name) => name !== 'get /api/v1/healthz')]).toEqual([method, target, []]);
     reached = [];
@@ -87,10 +85,8 @@ it('any request that reaches an endpoint with the token is 401 without it', asyn
 });
 
 it('no upgrade opens without the token', async () => {
-  const random = seeded(21);
   let opened = 0;
-  for (let count = 0; count < 500; count += 1) {
-    const { target } = randomRequest(random, ['/api/v1/ws']);
+  for (const { target } of fc.sample(requestsTo(['/api/v1/ws']), { seed: 21, numRuns: 500 })) {
     expect([target, await rawUpgrade(server.url, target)]).toEqual([
       target,
       expect.not.stringMatching(/^HTTP\/1\.1 101/),

@@ -7,11 +7,15 @@ import { ReadableStream, WritableStream } from 'node:stream/web';
 import { setImmediate as turn } from 'node:timers/promises';
 import { ndJsonStream } from '@agentclientprotocol/sdk';
 import { createClient } from '@service-code/client';
+import fc from 'fast-check';
 import * as z from 'zod';
-import { integer, pick, type Random } from '#support/random.ts';
+import { edited, sometimes, textEdits, valueEdits } from '#support/arbitraries.ts';
 import { startAgent } from '../../clients/acp/agent.ts';
 
 const PATIENCE_TURNS = 10_000;
+const SENTINEL = 'sentinel';
+
+const asBytes = (text: string): string => Buffer.from(text).toString('latin1');
 
 const METHODS: [string, Record<string, unknown>][] = [
   ['initialize', { protocolVersion: 1, clientCapabilities: { elicitation: { form: {} } }, clientInfo: null }],
@@ -84,36 +88,34 @@ const RAW = [
   '{"a":1}{"b":2}',
 ];
 
-/** Replaces or removes a member somewhere in the value. */
-function damaged(random: Random, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || random() < 0.2) return pick(random, VALUES);
-  const entries = Object.entries(value);
-  if (entries.length === 0)
-    return random() < 0.5 ? pick(random, VALUES) : { [`k${integer(random, 9)}`]: pick(random, VALUES) };
-  const at = integer(random, entries.length);
-  const changed = entries.flatMap(([name, member], index): [string, unknown][] => {
-    if (index !== at) return [[name, member]];
-    return random() < 0.2 ? [] : [[name, damaged(random, member)]];
-  });
-  return Array.isArray(value) ? changed.map(([, member]) => member) : Object.fromEntries(changed);
-}
+/** Bytes that end a text or a character early, as characters. */
+const BYTES = ['', '\0', '"', '{', '}', '\xff', '\xc3', '\\'];
 
-function randomLine(random: Random): Uint8Array {
-  if (random() < 0.1) return Buffer.from(pick(random, RAW));
-  const [method, params] = pick(random, METHODS);
-  const message: Record<string, unknown> = {
-    jsonrpc: '2.0',
-    method,
-    params: random() < 0.7 ? damaged(random, params) : params,
-  };
-  if (random() < 0.9) message['id'] = pick(random, IDS);
-  const text = JSON.stringify(random() < 0.15 ? damaged(random, message) : message);
-  const bytes = Buffer.from(text);
-  const chance = random();
-  if (chance < 0.1) return bytes.subarray(0, integer(random, bytes.length));
-  if (chance < 0.2) bytes[integer(random, bytes.length)] = pick(random, [0, 0x22, 0x7b, 0x7d, 0xff, 0xc3, 0x5c]);
-  return bytes;
-}
+const changes = valueEdits(fc.constantFrom(...VALUES), ['id', 'params', '_meta', '__proto__']);
+const calls = fc.oneof(
+  ...METHODS.map(([method, params]) =>
+    fc.record(
+      {
+        jsonrpc: fc.constant('2.0'),
+        method: fc.constant(method),
+        params: edited<unknown>(fc.constant(params), sometimes(2, changes)),
+        id: fc.constantFrom(...IDS),
+      },
+      { requiredKeys: ['jsonrpc', 'method', 'params'] },
+    ),
+  ),
+);
+/** Lines in which each character is a byte, so that a damaged one is printed, too. */
+const lines = fc.oneof(
+  { weight: 1, arbitrary: fc.constantFrom(...RAW).map(asBytes) },
+  {
+    weight: 9,
+    arbitrary: edited(
+      edited<unknown>(calls, sometimes(6, changes)).map((message) => asBytes(JSON.stringify(message))),
+      sometimes(5, fc.oneof(textEdits(BYTES, 1), textEdits([''], Number.MAX_SAFE_INTEGER))),
+    ),
+  },
+);
 
 type Expected = { id: unknown; codes?: number[] } | undefined;
 const hasId = (value: object): value is { id: unknown } => 'id' in value;
@@ -180,12 +182,11 @@ function startBridge() {
   };
 }
 
-let bridge: ReturnType<typeof startBridge> | undefined;
-let sentinels = 0;
+type Bridge = ReturnType<typeof startBridge>;
 
-async function replies(count: number): Promise<z.infer<typeof replySchema>[]> {
-  for (let turns = 0; turns < PATIENCE_TURNS && (bridge?.lines().length ?? 0) < count; turns += 1) await turn();
-  return (bridge?.lines() ?? []).map((line) => replySchema.parse(JSON.parse(line)));
+async function replies(bridge: Bridge, count: number): Promise<z.infer<typeof replySchema>[]> {
+  for (let turns = 0; turns < PATIENCE_TURNS && bridge.lines().length < count; turns += 1) await turn();
+  return bridge.lines().map((line) => replySchema.parse(JSON.parse(line)));
 }
 
 /** The SDK reports unexpected messages on the console. */
@@ -199,26 +200,29 @@ async function silently<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** One case. Throws when the replies differ from those of the protocol. */
-export async function acpLines(random: Random): Promise<void> {
-  bridge ??= startBridge();
-  bridge.forget();
-  const line = randomLine(random);
+/** All cases use one bridge; a failure replaces it, so that smaller lines are tried without the consequences. */
+let bridge: Bridge | undefined;
+
+/** Fails when the reply to the line of an editor differs from that of the protocol, or the bridge does not continue. */
+export const acpLines = fc.asyncProperty(lines, async (text) => {
+  const used = (bridge ??= startBridge());
+  bridge = undefined;
+  const line = Buffer.from(text, 'latin1');
   const reply = expected(line);
-  bridge.send(line);
-  const sentinel = `sentinel ${(sentinels += 1)}`;
-  const initialize = { jsonrpc: '2.0', id: sentinel, method: 'initialize', params: { protocolVersion: 1 } };
-  bridge.send(Buffer.from(JSON.stringify(initialize)));
-  const received = await silently(() => replies(reply ? 2 : 1));
-  const others = received.filter(({ id }) => id !== sentinel);
-  strictEqual(received.length - others.length, 1, `no reply after ${Buffer.from(line).toString()}`);
+  used.forget();
+  used.send(line);
+  const initialize = { jsonrpc: '2.0', id: SENTINEL, method: 'initialize', params: { protocolVersion: 1 } };
+  used.send(Buffer.from(JSON.stringify(initialize)));
+  const received = await silently(() => replies(used, reply ? 2 : 1));
+  const others = received.filter(({ id }) => id !== SENTINEL);
+  strictEqual(received.length - others.length, 1, 'no reply to the next request');
   deepStrictEqual(
     others.map(({ id }) => id),
     reply ? [reply.id] : [],
-    Buffer.from(line).toString(),
   );
   for (const { result, error } of others) {
-    ok((result === undefined) !== (error === undefined), Buffer.from(line).toString());
-    if (reply?.codes) ok(error && reply.codes.includes(error.code), Buffer.from(line).toString());
+    ok((result === undefined) !== (error === undefined), 'either a result or an error');
+    if (reply?.codes) ok(error && reply.codes.includes(error.code), `the code ${error?.code}`);
   }
-}
+  bridge = used;
+});

@@ -2,9 +2,11 @@
  * Fuzz target: a denied command, in any composition of wrappers and spellings, is denied or unreadable, never allowed;
  * a harmless command in the same composition is not denied.
  */
+import { notStrictEqual } from 'node:assert/strict';
+import fc, { type Arbitrary } from 'fast-check';
 import { createServerHome } from '#server/home/server-home.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
-import { integer, pick, type Random } from '#support/random.ts';
+import type { Edit } from '#support/arbitraries.ts';
 import { openPolicy } from '#support/policy.ts';
 
 /** A line under construction; a simple command can be passed as words to other programs. */
@@ -12,7 +14,6 @@ interface Line {
   text: string;
   simple: boolean;
 }
-type Step = (line: Line) => Line;
 
 const simple = (text: string): Line => ({ text, simple: true });
 const compound = (text: string): Line => ({ text, simple: false });
@@ -121,7 +122,7 @@ const singleQuoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 const doubleQuoted = (text: string) => `"${text.replace(/[\\"$`]/g, '\\$&')}"`;
 const ansiQuoted = (text: string) =>
   `$'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')}'`;
-const quoted = (random: Random, text: string) => pick(random, [singleQuoted, doubleQuoted, ansiQuoted])(text);
+const quotes = fc.constantFrom(singleQuoted, doubleQuoted, ansiQuoted);
 
 /** Shells that read a line from stdin, which `xargs` would read itself. */
 const HERE_STRINGS = ['bash <<<', 'sudo sh -s <<<', 'env - bash -x <<<'];
@@ -173,43 +174,64 @@ const UNREADABLE: readonly ((word: string) => string)[] = [
   (word) => `sh < <(echo ${word})`,
 ];
 
-function step(random: Random): Step {
-  const kind = random();
-  if (kind < 0.45) {
-    const prefix = pick(random, PREFIXES);
-    const action = pick(random, ['-exec', '-execdir', '-ok']);
-    const isFind = random() < 0.06;
-    return (line) => {
-      if (!line.simple) return compound(`true; ${line.text}`);
-      return isFind ? simple(`find . -type f ${action} ${line.text} \\;`) : simple(`${prefix} ${line.text}`);
-    };
-  }
-  if (kind < 0.65) {
-    const reader = pick(random, READERS);
-    const quotes = random();
-    const rest = reader.startsWith('trap') ? ' EXIT' : '';
-    return ({ text }) => simple(`${reader} ${quoted(() => quotes, text)}${rest}`);
-  }
-  const quotes = random();
-  if (kind < 0.68) {
-    const start = pick(random, HERE_STRINGS);
-    return ({ text }) => compound(`${start} ${quoted(() => quotes, text)}`);
-  }
-  if (kind < 0.73) {
-    const keyword = pick(random, KEYWORDS);
-    return ({ text, simple: isSimple }) => compound(isSimple ? `${keyword} ${text}` : `{ ${text}\n}`);
-  }
-  if (kind < 0.76) return ({ text }) => simple(`git -c ${singleQuoted(`alias.x=!${text}`)} x`);
-  if (kind < 0.79) {
-    const unreadable = pick(random, UNREADABLE);
-    return ({ text }) => compound(unreadable(singleQuoted(text)));
-  }
-  const around = pick(random, AROUND);
-  return ({ text }) => compound(around(text));
-}
+const prefixed =
+  (prefix: string, rest = '') =>
+  ({ text, simple: isSimple }: Line): Line =>
+    isSimple ? simple(`${prefix} ${text}${rest}`) : compound(`true; ${text}`);
+const prefixes = fc.constantFrom(...PREFIXES).map((prefix) => prefixed(prefix));
+const finds = fc.constantFrom('exec', 'execdir', 'ok').map((action) => prefixed(`find . -type f -${action}`, ' \\;'));
+const readers = fc.tuple(fc.constantFrom(...READERS), quotes).map(
+  ([reader, quote]) =>
+    ({ text }: Line) =>
+      simple(`${reader} ${quote(text)}${reader.startsWith('trap') ? ' EXIT' : ''}`),
+);
+const hereStrings = fc.tuple(fc.constantFrom(...HERE_STRINGS), quotes).map(
+  ([start, quote]) =>
+    ({ text }: Line) =>
+      compound(`${start} ${quote(text)}`),
+);
+const keywords = fc.constantFrom(...KEYWORDS).map(
+  (keyword) =>
+    ({ text, simple: isSimple }: Line) =>
+      compound(isSimple ? `${keyword} ${text}` : `{ ${text}\n}`),
+);
+const alias = fc.constant(({ text }: Line) => simple(`git -c ${singleQuoted(`alias.x=!${text}`)} x`));
+const unreadable = fc.constantFrom(...UNREADABLE).map(
+  (run) =>
+    ({ text }: Line) =>
+      compound(run(singleQuoted(text))),
+);
+const around = fc.constantFrom(...AROUND).map(
+  (surround) =>
+    ({ text }: Line) =>
+      compound(surround(text)),
+);
 
-/** How often the harmless line is tried, too. */
-const HARMLESS_SHARE = 0.25;
+const steps: Arbitrary<Edit<Line>> = fc.oneof(
+  { weight: 42, arbitrary: prefixes },
+  { weight: 3, arbitrary: finds },
+  { weight: 20, arbitrary: readers },
+  { weight: 3, arbitrary: hereStrings },
+  { weight: 5, arbitrary: keywords },
+  { weight: 3, arbitrary: alias },
+  { weight: 3, arbitrary: unreadable },
+  { weight: 21, arbitrary: around },
+);
+
+/** Name and words of a denied command, and of a harmless one. */
+const COMMANDS = [['rm', '-rf x', 'ls', '-l x'] as const, ['git', 'push origin', 'git', 'status'] as const];
+const gitOptions = fc.array(fc.constantFrom(...GIT_OPTIONS), { maxLength: 2 });
+
+/** The same line around a denied command and around a harmless one. */
+export const linePairs = fc
+  .tuple(fc.constantFrom(...COMMANDS), fc.constantFrom(...NAMES), gitOptions, fc.array(steps, { maxLength: 5 }))
+  .map(([[denied, words, harmless, harmlessWords], spelled, options, list]) => {
+    const build = (name: string, rest: string) => {
+      const command = [spelled(name), ...(name === 'git' ? options : []), rest].join(' ');
+      return list.reduce((line, step) => step(line), simple(command)).text;
+    };
+    return { denied: build(denied, words), harmless: build(harmless, harmlessWords) };
+  });
 
 const DENIED = ['rm *', 'git push*'];
 const place = '/work/project';
@@ -239,26 +261,11 @@ async function verdict(text: string): Promise<'approve' | 'ask' | 'deny'> {
   return kind;
 }
 
-/** Builds the same line around a denied command and around a harmless one. */
-export function randomLines(random: Random): { denied: string; harmless: string } {
-  const spelling = pick(random, NAMES);
-  const options = Array.from({ length: integer(random, 3) }, () => `${pick(random, GIT_OPTIONS)} `).join('');
-  const [name, words, harmlessWords] = pick(random, [
-    ['rm', '-rf x', undefined],
-    ['git', `${options}push origin`, `${options}status`],
-  ]);
-  const steps = Array.from({ length: integer(random, 6) }, () => step(random));
-  const build = (core: string) => steps.reduce((line, next) => next(line), simple(core)).text;
-  return {
-    denied: build(`${spelling(name)} ${words}`),
-    harmless: build(harmlessWords === undefined ? `${spelling('ls')} -l x` : `${spelling(name)} ${harmlessWords}`),
-  };
-}
+/** The harmless line is tried in a quarter of the cases. */
+const triesHarmless = fc.nat(3).map((number) => number === 3);
 
-/** One case. Throws when a denied command is allowed, or a harmless one is denied. */
-export async function denyLines(random: Random): Promise<void> {
-  const { denied, harmless } = randomLines(random);
-  if ((await verdict(denied)) === 'approve') throw new Error(`passed: ${JSON.stringify(denied)}`);
-  if (random() < HARMLESS_SHARE && (await verdict(harmless)) === 'deny')
-    throw new Error(`denied: ${JSON.stringify(harmless)}`);
-}
+/** Fails when a denied command is allowed, or a harmless one is denied. */
+export const denyLines = fc.asyncProperty(linePairs, triesHarmless, async ({ denied, harmless }, isTried) => {
+  notStrictEqual(await verdict(denied), 'approve', denied);
+  if (isTried) notStrictEqual(await verdict(harmless), 'deny', harmless);
+});

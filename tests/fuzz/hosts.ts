@@ -2,10 +2,11 @@
  * Fuzz target: the name of a `Host` built from a name and a port is parsed correctly; a damaged host that is allowed is
  * the same host to a browser.
  */
-import { deepStrictEqual } from 'node:assert/strict';
+import { deepStrictEqual, ok } from 'node:assert/strict';
 import { isIP } from 'node:net';
+import fc from 'fast-check';
 import { createHostCheck, parseHost } from '#server/auth/hosts.ts';
-import { integer, pick, type Random } from '#support/random.ts';
+import { edited, textEdits } from '#support/arbitraries.ts';
 
 const LABELS = ['a', 'corp', 'test', 'localhost', 'evil', 'x-y', 'n_1', '127', '0x7f', '1', 'xn--e1afmkfd'];
 const NAMES = [
@@ -24,29 +25,37 @@ const DAMAGE = ['@', '/', '\\', '?', '#', ' ', '\t', ',', '%', '%00', ':', ':x',
 const WELL_FORMED = /^(?:(?:[\w.-]+|\[[\da-f:.]+(?:%[\w.:-]+)?\])(?::\d+)?|[\da-f:.]+(?:%[\w.:-]+)?)$/i;
 export const isWellFormed = (text: string): boolean => WELL_FORMED.test(text.trim());
 
-export interface RandomHost {
+export interface Host {
   text: string;
   /** Lower case, IPv6 without brackets. */
   name: string;
   port: string;
 }
 
-/** A well-formed host in a random spelling. */
-export function randomHost(random: Random): RandomHost {
-  const kind = random();
-  const labels = () => Array.from({ length: 1 + integer(random, 3) }, () => pick(random, LABELS)).join('.');
-  const name = kind < 0.3 ? pick(random, ADDRESSES) : kind < 0.5 ? pick(random, NAMES) : labels();
-  const port = random() < 0.5 ? '' : String(integer(random, 65_536));
-  const cased = random() < 0.3 ? name.toUpperCase() : name;
-  const host = isIP(name) === 6 ? `[${cased}]` : cased;
-  return { text: port === '' ? host : `${host}:${port}`, name, port };
-}
+const labels = fc.array(fc.constantFrom(...LABELS), { minLength: 1, maxLength: 3 }).map((list) => list.join('.'));
 
-/** Inserts characters that no host contains. */
-export function damaged(random: Random, text: string): string {
-  const at = integer(random, text.length + 1);
-  return text.slice(0, at) + pick(random, DAMAGE) + text.slice(at);
-}
+/** Well-formed hosts in any spelling. */
+export const wellFormedHosts = fc
+  .record({
+    name: fc.oneof(
+      { weight: 5, arbitrary: labels },
+      { weight: 3, arbitrary: fc.constantFrom(...ADDRESSES) },
+      { weight: 2, arbitrary: fc.constantFrom(...NAMES) },
+    ),
+    port: fc.option(fc.nat(65_535).map(String), { nil: '', freq: 2 }),
+    isUpperCase: fc.boolean(),
+  })
+  .map(({ name, port, isUpperCase }): Host => {
+    const cased = isUpperCase ? name.toUpperCase() : name;
+    const host = isIP(name) === 6 ? `[${cased}]` : cased;
+    return { text: port === '' ? host : `${host}:${port}`, name, port };
+  });
+
+/** Hosts with characters that no host contains. */
+export const damagedHosts = edited(
+  wellFormedHosts.map(({ text }) => text),
+  textEdits(DAMAGE),
+);
 
 const BIND = 'dev.corp.test';
 const ALLOWED = ['a.test', '.corp.test'];
@@ -62,21 +71,18 @@ const isAllowed = (name: string): boolean =>
 
 const withoutDot = (name: string) => name.replace(/\.$/, '');
 
-/** One case. Throws when the parsed name is wrong, or a foreign one is allowed. */
-export function hosts(random: Random): void {
-  const { text, name } = randomHost(random);
-  deepStrictEqual(parseHost(text), name, text);
-  deepStrictEqual(check(text), isAllowed(name), text);
+/** Fails when the parsed name is wrong, or a foreign one is allowed. */
+export const hosts = fc.property(wellFormedHosts, damagedHosts, ({ text, name }, damaged) => {
+  deepStrictEqual(parseHost(text), name);
+  deepStrictEqual(check(text), isAllowed(name));
 
-  const other = damaged(random, text);
-  if (!check(other)) return;
-  if (!isWellFormed(other)) throw new Error(`allowed: ${JSON.stringify(other)}`);
-  const read = parseHost(other) ?? '';
-  if (!isAllowed(withoutDot(read))) throw new Error(`allowed: ${JSON.stringify(other)}`);
-  if (!URL.canParse(`http://${other.trim()}`)) return;
-  const { hostname } = new URL(`http://${other.trim()}`);
+  if (!check(damaged)) return;
+  ok(isWellFormed(damaged), 'a malformed host is allowed');
+  const read = parseHost(damaged) ?? '';
+  ok(isAllowed(withoutDot(read)), `${read} is allowed`);
+  if (!URL.canParse(`http://${damaged.trim()}`)) return;
+  const { hostname } = new URL(`http://${damaged.trim()}`);
   const seen = withoutDot(hostname.replaceAll(/[[\]]/g, ''));
   // An address has several spellings.
-  if (seen !== withoutDot(read) && isIP(seen) === 0)
-    throw new Error(`${JSON.stringify(other)} is ${seen} to a browser`);
-}
+  if (isIP(seen) === 0) deepStrictEqual(withoutDot(read), seen, 'a browser reads another host');
+});

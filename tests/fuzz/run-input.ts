@@ -2,9 +2,10 @@
  * Fuzz target: lines of the input of `run`. A line is accepted only if it is an answer, whose members are those of the
  * line; every other line has a reason, whichever characters it contains.
  */
-import { deepStrictEqual } from 'node:assert/strict';
+import { deepStrictEqual, ok } from 'node:assert/strict';
+import fc from 'fast-check';
 import { parseAnswer } from '../../clients/run/answers.ts';
-import { integer, pick, type Random } from '#support/random.ts';
+import { edited, sometimes, textEdits, valueEdits } from '#support/arbitraries.ts';
 
 const DECISIONS = ['approved', 'rejected', 'cancelled'];
 const KINDS = ['single', 'multi', 'other', 'multi_with_other', 'skipped'];
@@ -35,44 +36,46 @@ const MEMBERS = [
   '__proto__',
   'toString',
 ];
-const DAMAGE = ['{', '}', '[', ']', '"', ',', ':', '\\', '\0', '\r', '\u2028', 'null', '1e999', '-', ' '];
+const DAMAGE = ['', '{', '}', '[', ']', '"', ',', ':', '\\', '\0', '\r', '\u2028', 'null', '1e999', '-', ' '];
 
-function randomValue(random: Random, depth = 0): unknown {
-  const kind = integer(random, depth > 3 ? 6 : 8);
-  if (kind === 0) return null;
-  if (kind === 1) return random() < 0.5;
-  if (kind === 2) return integer(random, 1000) - 500;
-  if (kind < 6) return pick(random, [...TEXTS, ...DECISIONS, ...KINDS, 'session']);
-  const values = Array.from({ length: integer(random, 4) }, () => randomValue(random, depth + 1));
-  if (kind === 6) return values;
-  return Object.fromEntries(values.map((value) => [pick(random, [...MEMBERS, ...TEXTS]), value]));
-}
+const ids = fc.nat(99).map((id) => `id_${id}`);
+const texts = fc.constantFrom(...TEXTS);
+const approvals = fc.record(
+  {
+    approval_id: ids,
+    decision: fc.constantFrom(...DECISIONS),
+    scope: fc.constant('session'),
+    feedback: texts,
+    selected_label: texts,
+  },
+  { requiredKeys: ['approval_id', 'decision'] },
+);
+const items = fc.oneof(
+  fc.record({ kind: fc.constant('skipped') }),
+  fc.record({ kind: fc.constant('single'), option_id: ids }),
+  fc.record({ kind: fc.constant('multi'), option_ids: fc.array(ids, { minLength: 1, maxLength: 2 }) }),
+  fc.record({ kind: fc.constant('other'), text: texts }),
+  fc.record({
+    kind: fc.constant('multi_with_other'),
+    option_ids: fc.array(ids, { maxLength: 2 }),
+    other_text: texts,
+  }),
+);
+const questions = fc.record(
+  { question_id: ids, answers: fc.dictionary(ids, items, { maxKeys: 2 }) },
+  { requiredKeys: ['question_id'] },
+);
+const answers = fc.oneof(approvals, questions);
+const values = fc.anything({
+  key: fc.constantFrom(...MEMBERS, ...TEXTS),
+  values: [fc.constant(null), fc.boolean(), fc.nat(), fc.constantFrom(...TEXTS, ...DECISIONS, ...KINDS, 'session')],
+  maxKeys: 3,
+  maxDepth: 4,
+});
 
-function validAnswer(random: Random): Record<string, unknown> {
-  const id = `id_${integer(random, 100)}`;
-  if (random() < 0.5) {
-    return {
-      approval_id: id,
-      decision: pick(random, DECISIONS),
-      ...(random() < 0.5 && { scope: 'session' }),
-      ...(random() < 0.5 && { feedback: pick(random, TEXTS) }),
-    };
-  }
-  const answers = [
-    { kind: 'single', option_id: id },
-    { kind: 'multi', option_ids: [id] },
-    { kind: 'other', text: pick(random, TEXTS) },
-    { kind: 'multi_with_other', option_ids: [], other_text: pick(random, TEXTS) },
-    { kind: 'skipped' },
-  ];
-  return { question_id: id, ...(random() < 0.8 && { answers: { q_0: pick(random, answers) } }) };
-}
-
-function damaged(random: Random, text: string): string {
-  const at = integer(random, text.length + 1);
-  const removed = integer(random, 4);
-  return text.slice(0, at) + (random() < 0.5 ? pick(random, DAMAGE) : '') + text.slice(at + removed);
-}
+const json = (value: unknown): string => JSON.stringify(value);
+const changed = fc.oneof(edited<unknown>(answers, valueEdits(values, MEMBERS)), values);
+const lines = edited(changed.map(json), sometimes(2, textEdits(DAMAGE, 3)));
 
 /** Whether a value has the members that each answer has. */
 function hasAnswer(value: unknown): boolean {
@@ -82,20 +85,14 @@ function hasAnswer(value: unknown): boolean {
   return 'decision' in value && DECISIONS.some((decision) => decision === value.decision);
 }
 
-/** One case. Throws when a line is accepted that is no answer, or a valid answer is refused or changed. */
-export function runInput(random: Random): void {
-  const valid = validAnswer(random);
-  deepStrictEqual(parseAnswer(JSON.stringify(valid)), valid);
+/** Fails when a valid answer is refused or changed, or a line is accepted that is no answer. */
+export const runInput = fc.property(answers.map(json), lines, (answer, line) => {
+  deepStrictEqual(parseAnswer(answer), JSON.parse(answer));
 
-  const changed = random() < 0.5 ? { ...valid, [pick(random, MEMBERS)]: randomValue(random) } : randomValue(random);
-  const text = JSON.stringify(changed);
-  const line = random() < 0.5 ? damaged(random, text) : text;
   const parsed = parseAnswer(line);
-  if (typeof parsed === 'string') {
-    if (parsed === '') throw new Error(`refused without a reason: ${line}`);
-    return;
-  }
+  if (typeof parsed === 'string') return parsed !== '';
   const value: unknown = JSON.parse(line);
-  if (!hasAnswer(value)) throw new Error(`accepted: ${line}`);
-  deepStrictEqual(JSON.parse(JSON.stringify(parsed)), value, line);
-}
+  ok(hasAnswer(value), 'accepted');
+  deepStrictEqual(JSON.parse(JSON.stringify(parsed)), value);
+  return true;
+});

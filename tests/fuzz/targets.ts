@@ -1,5 +1,5 @@
-/** All fuzz targets by name. Each call is one random case, and throws or rejects when the code is wrong. */
-import type { Random } from '#support/random.ts';
+/** All fuzz targets by name: properties that fail when the code is wrong. */
+import type { IRawProperty } from 'fast-check';
 import { acpLines } from './acp-lines.ts';
 import { basePaths } from './base-paths.ts';
 import { configMerge } from './config-merge.ts';
@@ -11,7 +11,7 @@ import { requestTarget } from './request-target.ts';
 import { runInput } from './run-input.ts';
 import { toolArguments } from './tool-arguments.ts';
 
-export const fuzzTargets: Record<string, (random: Random) => void | Promise<void>> = {
+export const fuzzTargets: Record<string, IRawProperty<unknown>> = {
   'request-target': requestTarget,
   'base-paths': basePaths,
   'forwarded-headers': forwardedHeaders,

@@ -3,57 +3,74 @@
  * deeper ones are clipped to valid JSON within the levels.
  */
 import { deepStrictEqual } from 'node:assert/strict';
+import fc from 'fast-check';
 import { clipJson, isRecord, MAX_JSON_LEVELS } from '#server/text/json.ts';
 import { argumentsObject, argumentsText, parseArguments, shownArguments } from '#server/text/tool-arguments.ts';
-import { integer, pick, type Random } from '#support/random.ts';
+import { textEdits, textsOf, type Edit } from '#support/arbitraries.ts';
 
 const TEXTS = ['', 'a', '[[[[', ']]]]', '{"', '"}', '\\', '\\"', '\\\\"', '\n', '\u2028', '😀', '\ud800', '__proto__'];
 const BROKEN = ['', ' ', '{', '}', '[', '"', ',', ':', 'nul', '\\', '\0', '1e', '//'];
 
-const randomText = (random: Random) => Array.from({ length: integer(random, 4) }, () => pick(random, TEXTS)).join('');
-const leaf = (random: Random): unknown => pick(random, [null, true, 0, -1.5, 1e21, randomText(random), [], {}]);
+const texts = textsOf(TEXTS, 3);
+const leaves = fc.oneof(fc.constantFrom(null, true, 0, -1.5, 1e21, [], {}), texts);
 
-/** A value of `levels` nested arrays and objects, with siblings at each level. */
-function nested(random: Random, levels: number): unknown {
-  let value: unknown = pick(random, [null, false, 7, randomText(random)]);
-  for (let level = 0; level < levels; level += 1) {
-    const others = Array.from({ length: integer(random, 2) }, () => (level > 0 ? leaf(random) : 1));
-    if (random() < 0.5) value = random() < 0.5 ? [value, ...others] : [...others, value];
-    else value = Object.fromEntries([...others.entries(), [`k${randomText(random)}`, value]]);
-  }
-  return value;
-}
+/** An array or object around a value, with up to one sibling. */
+const levels: fc.Arbitrary<Edit<unknown>> = fc
+  .record({
+    siblings: fc.array(leaves, { maxLength: 1 }),
+    key: texts,
+    kind: fc.constantFrom('before', 'after', 'object'),
+  })
+  .map(({ siblings, key, kind }) => (value) => {
+    if (kind === 'object') return Object.fromEntries([...siblings.entries(), [`k${key}`, value]]);
+    return kind === 'before' ? [...siblings, value] : [value, ...siblings];
+  });
+
+/** Values of some levels, which repeat a few different ones. */
+const values = fc
+  .record({
+    innermost: fc.oneof(fc.constantFrom(null, false, 7), texts),
+    levels: fc.array(levels, { minLength: 1, maxLength: 7 }),
+    count: fc.oneof(
+      { weight: 4, arbitrary: fc.nat(7) },
+      { weight: 1, arbitrary: fc.integer({ min: MAX_JSON_LEVELS - 2, max: MAX_JSON_LEVELS + 2 }) },
+    ),
+  })
+  .map(({ innermost, levels, count }) => {
+    let value: unknown = innermost;
+    for (let level = 0; level < count; level += 1) value = levels[level % levels.length]?.(value);
+    return value;
+  });
+const edits = fc.oneof(textEdits([''], Number.MAX_SAFE_INTEGER), textEdits(BROKEN, 1));
+const cases = fc.tuple(values, fc.constantFrom(undefined, 1, '\t'), edits).map(([value, space, edit]) => {
+  const text = JSON.stringify(value, undefined, space);
+  return { text, broken: edit(text) };
+});
 
 const levelsOf = (value: unknown): number =>
   typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(levelsOf)) : 0;
 
-const randomLevels = (random: Random) =>
-  random() < 0.8 ? integer(random, 8) : MAX_JSON_LEVELS - 2 + integer(random, 5);
+/** The value of a text within the levels, else `{}`. */
+function expected(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return levelsOf(value) <= MAX_JSON_LEVELS ? value : {};
+  } catch {
+    return {};
+  }
+}
 
-/** One case. Throws when arguments are parsed to a different value, or the clipped text is no JSON. */
-export function toolArguments(random: Random): void {
-  const value = nested(random, randomLevels(random));
-  const text = JSON.stringify(value, undefined, pick(random, [0, 1, '\t']));
+/** Fails when arguments are parsed to a different value, or the clipped text is no JSON within the levels. */
+export const toolArguments = fc.property(cases, ({ text, broken }) => {
   const written: unknown = JSON.parse(text);
-  const levels = levelsOf(written);
-  const fits = levels <= MAX_JSON_LEVELS;
-  deepStrictEqual(parseArguments(text), fits ? written : {}, `${levels} levels`);
-  deepStrictEqual(argumentsObject(text), fits && isRecord(written) ? { ...written } : {}, `${levels} levels`);
-  deepStrictEqual(argumentsText(text), fits && isRecord(written) ? text : '{}', `${levels} levels`);
+  const fits = levelsOf(written) <= MAX_JSON_LEVELS;
+  deepStrictEqual(parseArguments(text), fits ? written : {});
+  deepStrictEqual(argumentsObject(text), fits && isRecord(written) ? { ...written } : {});
+  deepStrictEqual(argumentsText(text), fits && isRecord(written) ? text : '{}');
   deepStrictEqual(shownArguments(text), fits ? written : text);
   const clipped: unknown = JSON.parse(clipJson(text));
   if (fits) deepStrictEqual(clipped, written);
   else deepStrictEqual(levelsOf(clipped), MAX_JSON_LEVELS);
 
-  const at = integer(random, text.length + 1);
-  const cut = random() < 0.5 ? text.slice(0, at) : text.slice(0, at) + pick(random, BROKEN) + text.slice(at + 1);
-  const parsed = parseArguments(cut);
-  let expected: unknown = {};
-  try {
-    const whole: unknown = JSON.parse(cut);
-    if (levelsOf(whole) <= MAX_JSON_LEVELS) expected = whole;
-  } catch {
-    // No valid JSON.
-  }
-  deepStrictEqual(parsed, expected, cut.slice(0, 200));
-}
+  deepStrictEqual(parseArguments(broken), expected(broken));
+});

@@ -1,9 +1,9 @@
 /** Finds requests that a server answers without the token although they require it, over raw sockets. */
+import fc from 'fast-check';
 import { publicPath, type EndpointEntry } from '#utils/http/route-table.ts';
 import { until } from './patience.ts';
 import { rawExchange, rawUpgrade } from './raw-request.ts';
-import { seeded } from './random.ts';
-import { pathOf, randomRequest } from './random-targets.ts';
+import { pathsOf, requestsTo } from './random-targets.ts';
 
 /** Sends a request line verbatim; resolves to the whole answer. */
 export function requestWithoutBody(
@@ -55,7 +55,6 @@ export async function openRequests(
   endpoints: readonly Pick<EndpointEntry, 'method' | 'route'>[],
   count: number,
 ): Promise<OpenRequests> {
-  const random = seeded(22);
   const bearer = { Authorization: `Bearer ${token}` };
   const found: OpenRequests = { open: [], guarded: 0, upgrades: 0 };
   const harmless = new Map<string, Set<string>>();
@@ -77,12 +76,12 @@ export async function openRequests(
   }
 
   const routes = endpoints.map(({ route }) => publicPath(route));
+  const plain = endpoints.map(({ method, route }) =>
+    fc.record({ method: fc.constant(method.toUpperCase()), target: pathsOf(publicPath(route)) }),
+  );
   const requests = [
-    ...endpoints.map(({ method, route }) => ({
-      method: method.toUpperCase(),
-      target: pathOf(random, publicPath(route)),
-    })),
-    ...Array.from({ length: count }, () => randomRequest(random, routes)),
+    ...fc.sample(fc.tuple(...plain), { seed: 22, numRuns: 1 }).flat(),
+    ...fc.sample(requestsTo(routes), { seed: 22, numRuns: count }),
   ];
   for (const { method, target } of requests) {
     const without = await send(method, target);
@@ -90,12 +89,12 @@ export async function openRequests(
     if (differs) found.guarded += 1;
     const mayBeOpen = !differs && (await harmlessOf(method)).has(without);
     if (statusOf(without) !== 401 && !mayBeOpen) found.open.push(`${method} ${target}: ${without}`);
-
-    const { target: socket } = randomRequest(random, ['/api/v1/ws']);
-    const refused = statusOf(await rawUpgrade(url, socket));
-    const isOpened = statusOf(await rawUpgrade(url, socket, bearer)) === 101;
+  }
+  for (const { target } of fc.sample(requestsTo(['/api/v1/ws']), { seed: 22, numRuns: requests.length })) {
+    const refused = statusOf(await rawUpgrade(url, target));
+    const isOpened = statusOf(await rawUpgrade(url, target, bearer)) === 101;
     if (isOpened) found.upgrades += 1;
-    if (refused === 101 || (isOpened && refused !== 401)) found.open.push(`upgrade ${socket}: ${refused}`);
+    if (refused === 101 || (isOpened && refused !== 401)) found.open.push(`upgrade ${target}: ${refused}`);
   }
   return found;
 }

@@ -1,6 +1,7 @@
 /** Random request targets: targets of real endpoints, encoded and damaged where parsers disagree. */
 import { METHODS } from 'node:http';
-import { integer, pick, type Random } from './random.ts';
+import fc, { type Arbitrary } from 'fast-check';
+import { edited, type Edit } from './arbitraries.ts';
 
 /** Methods of endpoints; a target with any other method reaches none. */
 const USED = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -60,24 +61,38 @@ const ADDITIONS = [
 
 const encoded = (character: string): string => `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
 
-/** Path of a real endpoint; `route` has `:name` for its parameters. */
-export function pathOf(random: Random, route: string): string {
-  return route
-    .replaceAll(/\*\*:[^/]+/g, 'a/b:download')
-    .replaceAll(/:[a-z_]+(?=$|\/)/g, () => pick(random, ['x', 'session_01', 'a:b', '%3Aq', '']));
+/** Paths of a real endpoint; `route` has `:name` for its parameters. */
+export function pathsOf(route: string): Arbitrary<string> {
+  const parts = route.replaceAll(/\*\*:[^/]+/g, 'a/b:download').split(/:[a-z_]+(?=$|\/)/);
+  const parameters = parts.slice(1).map(() => fc.constantFrom('x', 'session_01', 'a:b', '%3Aq', ''));
+  return fc.tuple(...parameters).map((values) => parts.map((part, index) => part + (values[index] ?? '')).join(''));
 }
 
-/** A method and target; `routes` are the public paths of endpoints. */
-export function randomRequest(random: Random, routes: readonly string[]): { method: string; target: string } {
-  let target = pathOf(random, pick(random, routes));
-  for (let changes = integer(random, 3); changes > 0; changes -= 1) {
-    const at = integer(random, target.length);
-    const kind = random();
-    if (kind < 0.4) target = target.slice(0, at) + encoded(target.charAt(at)) + target.slice(at + 1);
-    else if (kind < 0.7) target = target.slice(0, at) + pick(random, ADDITIONS) + target.slice(at);
-    else if (kind < 0.8) target = target.slice(0, at) + target.charAt(at).toUpperCase() + target.slice(at + 1);
-    else target += pick(random, ADDITIONS);
-  }
-  const beginning = random() < 0.6 ? pick(random, BEGINNINGS) : pick(random, AUTHORITIES);
-  return { method: pick(random, random() < 0.5 ? USED : DELIVERED), target: beginning + target };
-}
+/** Edits the character at `at`, or appends the addition. */
+const EDITS: readonly ((target: string, at: number, addition: string) => string)[] = [
+  (target, _, addition) => target + addition,
+  (target, at, addition) => target.slice(0, at) + addition + target.slice(at),
+  (target, at) => target.slice(0, at) + encoded(target.charAt(at)) + target.slice(at + 1),
+  (target, at) => target.slice(0, at) + target.charAt(at).toUpperCase() + target.slice(at + 1),
+];
+
+const edits: Arbitrary<Edit<string>> = fc
+  .array(fc.tuple(fc.constantFrom(...EDITS), fc.nat(), fc.constantFrom(...ADDITIONS)), { maxLength: 2 })
+  .map(
+    (list) => (target) => list.reduce((text, [edit, at, addition]) => edit(text, at % text.length, addition), target),
+  );
+
+/** Methods and targets; `routes` are the public paths of endpoints. */
+export const requestsTo = (routes: readonly string[]): Arbitrary<{ method: string; target: string }> =>
+  fc.record({
+    method: fc.oneof(fc.constantFrom(...USED), fc.constantFrom(...DELIVERED)),
+    target: fc
+      .tuple(
+        fc.oneof(
+          { weight: 6, arbitrary: fc.constantFrom(...BEGINNINGS) },
+          { weight: 4, arbitrary: fc.constantFrom(...AUTHORITIES) },
+        ),
+        edited(fc.oneof(...routes.map(pathsOf)), edits),
+      )
+      .map(([beginning, target]) => beginning + target),
+  });

@@ -1,4 +1,4 @@
-/** Reproducible random choices for property tests and fuzzing. */
+/** Reproducible random choices for property tests. */
 
 /** Returns numbers from 0 up to 1. */
 export type Random = () => number;

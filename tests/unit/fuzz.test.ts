@@ -1,27 +1,37 @@
 /**
- * Runs every fuzz target with random input from a fixed seed. `npm run fuzz` runs this file for a given time with a
- * random seed (`FUZZ_SECONDS`, `FUZZ_SEED`, `FUZZ_TARGET`).
+ * Runs every fuzz target with a fixed seed. A failure reports the smallest input that fails, its seed and its path.
+ * `npm run fuzz` runs this file for a given time with a random seed (`FUZZ_SECONDS`, `FUZZ_SEED`, `FUZZ_TARGET`), or a
+ * reported path (`FUZZ_PATH`).
  */
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { seeded } from '#support/random.ts';
 import { fuzzTargets } from '../fuzz/targets.ts';
 
 const CASES = 10_000;
-const seed = Number(process.env.FUZZ_SEED ?? 1);
-const seconds = process.env.FUZZ_SECONDS === undefined ? undefined : Number(process.env.FUZZ_SECONDS);
-const wanted = process.env.FUZZ_TARGET ?? '';
-const targets = Object.entries(fuzzTargets).filter(([name]) => wanted === '' || name === wanted);
-const share = ((seconds ?? 0) * 1000) / targets.length;
+/** Number of cases after which the time is checked. */
+const TIMED_CASES = 500;
+/** Limits a case that hangs and the search for a smaller input, which then reports the smallest one found. */
+const LIMIT_MS = 300_000;
 
-it.each(targets)('fuzz %s', { timeout: 360_000 + share }, async (name, target) => {
-  const random = seeded(seed);
+const { FUZZ_SEED = '1', FUZZ_SECONDS, FUZZ_TARGET = '', FUZZ_PATH = '' } = process.env;
+const targets = Object.entries(fuzzTargets).filter(([name]) => FUZZ_TARGET === '' || name === FUZZ_TARGET);
+const share = (Number(FUZZ_SECONDS ?? 0) * 1000) / targets.length;
+const isTimed = FUZZ_SECONDS !== undefined && FUZZ_PATH === '';
+
+it.each(targets)('fuzz %s', { timeout: LIMIT_MS + 60_000 + share }, async (name, property) => {
   const end = performance.now() + share;
+  const numRuns = isTimed ? TIMED_CASES : CASES;
   let cases = 0;
-  try {
-    for (; seconds === undefined ? cases < CASES : performance.now() < end; cases += 1) await target(random);
-  } catch (error) {
-    throw new Error(`case ${cases} of ${name} with FUZZ_SEED=${seed}`, { cause: error });
+  for (let seed = Number(FUZZ_SEED); cases === 0 || (isTimed && performance.now() < end); seed += 1) {
+    await fc.assert(property, {
+      seed,
+      path: FUZZ_PATH,
+      numRuns,
+      interruptAfterTimeLimit: LIMIT_MS,
+      markInterruptAsFailure: true,
+    });
+    cases += numRuns;
   }
-  if (seconds !== undefined) process.stdout.write(`${name}: ${cases} cases\n`);
+  if (isTimed) process.stdout.write(`${name}: ${cases} cases\n`);
   expect(cases).toBeGreaterThan(0);
 });

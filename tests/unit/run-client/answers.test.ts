@@ -28,3 +28,7 @@ describe('a line of the input', () => {
     expect(parseAnswer(line)).toMatch(reason);
   });
 });
+
+it('refuses an answer to an item __proto__, which would be lost', () => {
+  expect(parseAnswer('{"question_id":"q","answers":{"__proto__":[]}}')).toBe("answers: no item has the id '__proto__'");
+});
