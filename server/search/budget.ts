@@ -22,7 +22,8 @@ export const budgetLimits: BudgetLimits = {
 };
 
 export interface Budget {
-  candidates: number;
+  /** Adds candidates. Where filters may omit some, `count` returns their number; it is called if the limit is near. */
+  addCandidates(atMost: number, count?: () => number): void;
   postings: number;
   textUnits: number;
   readonly firstWindow: number;
@@ -41,21 +42,39 @@ export function startBudget(mode: 'terms' | 'literal', limits: BudgetLimits, che
 
   const outOfTime = () => (budget.textUnits >= limits.textUnits || performance.now() >= end ? 'deadline' : undefined);
 
-  function exceeded(): Incomplete | undefined {
-    if (budget.candidates >= limits.candidates[mode]) return 'candidate_cap';
+  /** At most so many; those of `uncounted` may be fewer. */
+  let candidates = 0;
+  const uncounted: { atMost: number; count: () => number }[] = [];
+
+  async function hasAllCandidates(): Promise<boolean> {
+    const most = limits.candidates[mode];
+    while (candidates >= most) {
+      const next = uncounted.shift();
+      if (!next) return true;
+      candidates += next.count() - next.atMost;
+      await nextTurn();
+    }
+    return false;
+  }
+
+  async function exceeded(): Promise<Incomplete | undefined> {
+    if (await hasAllCandidates()) return 'candidate_cap';
     return budget.postings >= limits.postings ? 'postings_budget' : outOfTime();
   }
 
-  async function check(limit: () => Incomplete | undefined): Promise<boolean> {
+  async function check(limit: () => Incomplete | undefined | Promise<Incomplete | undefined>): Promise<boolean> {
     await nextTurn();
+    const reached = await limit();
     checkAborted();
-    const reached = limit();
     incomplete ??= reached;
     return reached === undefined;
   }
 
   const budget: Budget = {
-    candidates: 0,
+    addCandidates(atMost, count) {
+      candidates += atMost;
+      if (count) uncounted.push({ atMost, count });
+    },
     postings: 0,
     textUnits: 0,
     firstWindow: limits.firstWindow,

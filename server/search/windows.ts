@@ -26,6 +26,12 @@ export interface Window {
 }
 
 /**
+ * The condition of a document's number. Numbers are bound as REAL; limits of a rowid that are not integers make FTS5 read
+ * all documents of a term.
+ */
+export const IN_WINDOW = 'BETWEEN CAST(@low AS INTEGER) AND CAST(@high AS INTEGER)';
+
+/**
  * Yields windows over the documents of a session, or over all. The caller answers how long it took to read one, in ms:
  * the next one is twice as large after a quick one, half as large after a slow one. Fresh documents, and all of one
  * session, are the more recent the higher their number is; of those that a fill added the first ones are the most recent.
