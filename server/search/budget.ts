@@ -18,7 +18,7 @@ export const budgetLimits: BudgetLimits = {
   candidates: { terms: 100_000, literal: 10_000 },
   postings: 250_000,
   textUnits: 16_000_000,
-  firstWindow: 20_000,
+  firstWindow: 5_000,
 };
 
 export interface Budget {
@@ -46,19 +46,18 @@ export function startBudget(mode: 'terms' | 'literal', limits: BudgetLimits, che
   let candidates = 0;
   const uncounted: { atMost: number; count: () => number }[] = [];
 
-  async function hasAllCandidates(): Promise<boolean> {
-    const most = limits.candidates[mode];
-    while (candidates >= most) {
+  async function countCandidates(): Promise<void> {
+    while (candidates >= limits.candidates[mode] && !outOfTime()) {
       const next = uncounted.shift();
-      if (!next) return true;
+      if (!next) return;
       candidates += next.count() - next.atMost;
       await nextTurn();
     }
-    return false;
   }
 
   async function exceeded(): Promise<Incomplete | undefined> {
-    if (await hasAllCandidates()) return 'candidate_cap';
+    await countCandidates();
+    if (candidates >= limits.candidates[mode] && uncounted.length === 0) return 'candidate_cap';
     return budget.postings >= limits.postings ? 'postings_budget' : outOfTime();
   }
 

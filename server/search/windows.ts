@@ -16,9 +16,9 @@ const BOUNDS = boundsIn('documents WHERE');
 const BOUNDS_OF_SESSION = boundsIn('documents WHERE session = (SELECT number FROM sessions WHERE id = @sessionId) AND');
 
 /** Each window looks up its terms again: many small ones take longer than a few large ones. */
-const QUICK_MS = 30;
-/** The thread does nothing else while a window is read. */
-const SLOW_MS = 100;
+const QUICK_MS = 15;
+/** The thread does nothing else while a window is read, and a query exceeds its time by one. */
+const SLOW_MS = 50;
 
 export interface Window {
   low: number;

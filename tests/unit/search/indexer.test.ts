@@ -91,9 +91,13 @@ describe('a pass', () => {
     indexer.setFilling(true);
     await morePasses(statements);
     expect(indexed()).toEqual(['c', 'b', 'a']);
+    const stored = () =>
+      search.connection.all(`SELECT CAST(value AS INTEGER) AS value FROM facts WHERE name = 'sessions'`);
+    expect(stored()).toEqual([{ value: 3 }]);
     await home.addSession('other', ['one', 'two']);
     await morePasses(statements);
     expect(texts('other')).toEqual(['one', 'two']);
+    expect(stored()).toEqual([{ value: 4 }]);
   });
 
   it('compares nothing while the files of the session index are unchanged', async () => {
