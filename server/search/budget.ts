@@ -29,10 +29,8 @@ export interface Budget {
   readonly firstWindow: number;
   /** The limit that was reached first, if one was. */
   readonly incomplete: Incomplete | undefined;
-  /** Whether another window may be read. */
+  /** Whether another window, or more texts of one, may be read. */
   mayRead(): Promise<boolean>;
-  /** Whether more of the found texts may be compared. */
-  mayCompare(): Promise<boolean>;
 }
 
 /** Starts the budget of a query; its checks reject with what `checkAborted` throws. */
@@ -41,6 +39,12 @@ export function startBudget(mode: 'terms' | 'literal', limits: BudgetLimits, che
   let incomplete: Incomplete | undefined;
 
   const outOfTime = () => (budget.textUnits >= limits.textUnits || performance.now() >= end ? 'deadline' : undefined);
+
+  /** Lets messages of the thread arrive. */
+  async function takeTurn(): Promise<void> {
+    await nextTurn();
+    checkAborted();
+  }
 
   /** At most so many; those of `uncounted` may be fewer. */
   let candidates = 0;
@@ -51,7 +55,7 @@ export function startBudget(mode: 'terms' | 'literal', limits: BudgetLimits, che
       const next = uncounted.shift();
       if (!next) return;
       candidates += next.count() - next.atMost;
-      await nextTurn();
+      await takeTurn();
     }
   }
 
@@ -59,14 +63,6 @@ export function startBudget(mode: 'terms' | 'literal', limits: BudgetLimits, che
     await countCandidates();
     if (candidates >= limits.candidates[mode] && uncounted.length === 0) return 'candidate_cap';
     return budget.postings >= limits.postings ? 'postings_budget' : outOfTime();
-  }
-
-  async function check(limit: () => Incomplete | undefined | Promise<Incomplete | undefined>): Promise<boolean> {
-    await nextTurn();
-    const reached = await limit();
-    checkAborted();
-    incomplete ??= reached;
-    return reached === undefined;
   }
 
   const budget: Budget = {
@@ -80,8 +76,12 @@ export function startBudget(mode: 'terms' | 'literal', limits: BudgetLimits, che
     get incomplete() {
       return incomplete;
     },
-    mayRead: () => check(exceeded),
-    mayCompare: () => check(outOfTime),
+    async mayRead() {
+      await takeTurn();
+      const reached = await exceeded();
+      incomplete ??= reached;
+      return reached === undefined;
+    },
   };
   return budget;
 }

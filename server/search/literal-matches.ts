@@ -90,7 +90,7 @@ export function literalMatches({ all }: Connection, { query, after, budget }: Li
         if (normalized(text).includes(query.text)) matches.push(match);
       }
       low = (rows.at(-1)?.number ?? low) + 1;
-      isMore = rows.length === TEXTS_AT_ONCE && (await budget.mayCompare());
+      isMore = rows.length === TEXTS_AT_ONCE && (await budget.mayRead());
     }
     return matches;
   };
