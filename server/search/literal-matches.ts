@@ -42,19 +42,19 @@ function selectionOf(text: string): Selection | undefined {
   return [...text].length === 2 && isUnspaced(text) ? { table: 'words', match: withTerm(text) } : undefined;
 }
 
-const JOINED = 'CROSS JOIN sessions s ON s.number = d.session CROSS JOIN texts t ON t.number = d.number';
-
 /** The statements read candidates in the order of their numbers: without a selection all documents. */
 function statementsOf(selection: Selection | undefined) {
   const { table } = selection ?? { table: 'documents' };
-  const from = selection ? `${table} CROSS JOIN documents d ON d.number = ${table}.rowid` : 'documents d';
+  const documents = selection ? `${table} CROSS JOIN documents d ON d.number = ${table}.rowid` : 'documents d';
+  const from = `${documents} CROSS JOIN sessions s ON s.number = d.session`;
   const number = selection ? `${table}.rowid` : 'd.number';
   const inWindow = `${selection ? `${table} MATCH @match AND ` : ''}${number} ${IN_WINDOW}`;
   return {
-    texts: `SELECT d.number, d.time, s.id AS sessionId, d.key, t.text FROM ${from} ${JOINED}
+    texts: `SELECT d.number, d.time, s.id AS sessionId, d.key, t.text
+      FROM ${from} CROSS JOIN texts t ON t.number = d.number
       WHERE ${inWindow} AND d.time BETWEEN @lastTime AND @firstTime AND ${FILTERS} ORDER BY ${number} LIMIT @limit`,
     atMost: `SELECT count(*) AS count FROM ${table} WHERE ${inWindow}`,
-    count: `SELECT count(*) AS count FROM ${from} ${JOINED} WHERE ${inWindow} AND ${FILTERS}`,
+    count: `SELECT count(*) AS count FROM ${from} WHERE ${inWindow} AND ${FILTERS}`,
   };
 }
 
@@ -74,15 +74,13 @@ export function literalMatches({ all }: Connection, { query, after, budget }: Li
     countRow.parse(all(statement, { ...parameters, ...binding }))[0].count;
 
   return async (window, last) => {
-    // Then some candidates of the window are not read.
-    const isPart = after !== undefined || last !== undefined;
-    if (selection && isPart) budget.addCandidates(count(sql.atMost, window), () => count(sql.count, window));
+    const readsAll = after === undefined && last === undefined;
     const range = { firstTime, lastTime: last?.time ?? Number.MIN_SAFE_INTEGER, limit: TEXTS_AT_ONCE };
     const matches: Match[] = [];
     let { low } = window;
     for (let isMore = true; isMore;) {
       const rows = textRows.parse(all(sql.texts, { ...parameters, ...range, ...window, low }));
-      if (selection && !isPart) budget.addCandidates(rows.length);
+      if (selection && readsAll) budget.addCandidates(rows.length);
       for (const { text, ...place } of rows) {
         const match = { ...place, score: 0 };
         if (after && order(after, match) >= 0) continue;
@@ -92,6 +90,7 @@ export function literalMatches({ all }: Connection, { query, after, budget }: Li
       low = (rows.at(-1)?.number ?? low) + 1;
       isMore = rows.length === TEXTS_AT_ONCE && (await budget.mayRead());
     }
+    if (selection && !readsAll) budget.addCandidates(count(sql.atMost, window), () => count(sql.count, window));
     return matches;
   };
 }

@@ -16,7 +16,9 @@ const BOUNDS = boundsIn('documents WHERE');
 const BOUNDS_OF_SESSION = boundsIn('documents WHERE session = (SELECT number FROM sessions WHERE id = @sessionId) AND');
 
 /** Each window looks up its terms again: many small ones take longer than a few large ones. */
-const QUICK_MS = 15;
+const QUICK_MS = 10;
+/** A window after a quick one is not slow, unless its documents differ. */
+const GROWTH = 4;
 /** The thread does nothing else while a window is read, and a query exceeds its time by one. */
 const SLOW_MS = 50;
 
@@ -33,7 +35,7 @@ export const IN_WINDOW = 'BETWEEN CAST(@low AS INTEGER) AND CAST(@high AS INTEGE
 
 /**
  * Yields windows over the documents of a session, or over all. The caller answers how long it took to read one, in ms:
- * the next one is twice as large after a quick one, half as large after a slow one. Fresh documents, and all of one
+ * the next one is four times as large after a quick one, half as large after a slow one. Fresh documents, and all of one
  * session, are the more recent the higher their number is; of those that a fill added the first ones are the most recent.
  */
 export function* windowsOf(
@@ -52,7 +54,7 @@ export function* windowsOf(
 }
 
 const nextSize = (size: number, ms: number): number =>
-  ms < QUICK_MS ? size * 2 : ms > SLOW_MS ? Math.ceil(size / 2) : size;
+  ms < QUICK_MS ? size * GROWTH : ms > SLOW_MS ? Math.ceil(size / 2) : size;
 
 /** Returns the size of the next window. */
 function* downward({ low, high }: Window, firstSize: number): Generator<Window, number, number> {
