@@ -13,7 +13,7 @@ import { openSearchDb, type SearchDb } from './search-db.ts';
 const DOCUMENTS = 400;
 const QUERIES = 300;
 const random = seeded(17);
-/** A text of many documents, some of the same time: only their sessions and keys differ. */
+/** A text of many documents of few times: most of them differ only in their sessions and keys. */
 const TIED = 'tied';
 const TIED_SHARE = 0.2;
 
@@ -76,7 +76,7 @@ beforeAll(async () => {
       key: `${agent}.${index}.0`,
       agent,
       role: pick(random, ['user', 'assistant']),
-      time: 100 + integer(random, 20),
+      time: 100 + integer(random, text === TIED ? 3 : 20),
       text: text.trim(),
       terms: documentTerms(text),
     };
