@@ -35,9 +35,9 @@ export function findSession({ all }: Connection, id: string): IndexedSession | u
 /** The number of sessions: to count the rows takes long when they are not in memory. */
 export const SESSIONS = `coalesce((SELECT value FROM facts WHERE name = 'sessions'), (SELECT count(*) FROM sessions))`;
 
-/** Stores the number of sessions, unless it is stored; the functions that add and remove sessions change it then. */
+/** Counts the sessions and stores their number; the functions that add and remove sessions change it then. */
 export function storeNumber({ run }: Connection): void {
-  run(`INSERT OR IGNORE INTO facts SELECT 'sessions', count(*) FROM sessions`);
+  run(`INSERT OR REPLACE INTO facts SELECT 'sessions', count(*) FROM sessions`);
 }
 
 /** Part of the transaction that added or removed a session. */
