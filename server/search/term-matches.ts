@@ -72,7 +72,8 @@ const ASCENDING = { first: { score: 0, time: EARLIEST }, last: { score: 0, time:
 const ORDERS = {
   score: {
     order: 'score DESC, time DESC',
-    range: '(score, time) BETWEEN (@lastScore, @lastTime) AND (@firstScore, @firstTime)',
+    // The first condition, which most documents do not meet, is compared in less time.
+    range: 'score >= @lastScore AND (score, time) BETWEEN (@lastScore, @lastTime) AND (@firstScore, @firstTime)',
     isAfterTie: '(score, time) <> (@firstScore, @firstTime)',
     ...DESCENDING,
   },
