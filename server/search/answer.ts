@@ -6,6 +6,7 @@ import { indexJournal } from './index-journal.ts';
 import type { FoundDocument, SearchAnswer, SearchJob } from './messages.ts';
 import { conditionsOf, decodeToken, encodeToken } from './page-token.ts';
 import { findPage } from './run-query.ts';
+import { SESSIONS } from './sessions.ts';
 import { snippetOf } from './snippet.ts';
 import type { Match } from './order.ts';
 import type { Query } from './query.ts';
@@ -21,12 +22,12 @@ const documentRows = z.array(
   }),
 );
 const stateRows = z.tuple([
-  z.object({ generation: z.string(), documents: z.coerce.number(), indexedSessions: z.number() }),
+  z.object({ generation: z.string(), documents: z.coerce.number(), indexedSessions: z.coerce.number() }),
 ]);
 const STATE = `SELECT
   (SELECT value FROM facts WHERE name = 'generation') AS generation,
   (SELECT value FROM facts WHERE name = 'documents') AS documents,
-  (SELECT count(*) FROM sessions) AS indexedSessions`;
+  ${SESSIONS} AS indexedSessions`;
 const DOCUMENT = `SELECT d.agent AS agentId, d.role, d.time, d.turn, d.step, t.text
   FROM documents d JOIN texts t ON t.number = d.number WHERE d.number = @number`;
 

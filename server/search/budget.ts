@@ -18,20 +18,19 @@ export const budgetLimits: BudgetLimits = {
   candidates: { terms: 100_000, literal: 10_000 },
   postings: 250_000,
   textUnits: 16_000_000,
-  firstWindow: 20_000,
+  firstWindow: 5_000,
 };
 
 export interface Budget {
-  candidates: number;
+  /** Adds candidates. Where filters may omit some, `count` returns their number; it is called if the limit is near. */
+  addCandidates(atMost: number, count?: () => number): void;
   postings: number;
   textUnits: number;
   readonly firstWindow: number;
   /** The limit that was reached first, if one was. */
   readonly incomplete: Incomplete | undefined;
-  /** Whether another window may be read. */
+  /** Whether another window, or more texts of one, may be read. */
   mayRead(): Promise<boolean>;
-  /** Whether more of the found texts may be compared. */
-  mayCompare(): Promise<boolean>;
 }
 
 /** Starts the budget of a query; its checks reject with what `checkAborted` throws. */
@@ -41,29 +40,48 @@ export function startBudget(mode: 'terms' | 'literal', limits: BudgetLimits, che
 
   const outOfTime = () => (budget.textUnits >= limits.textUnits || performance.now() >= end ? 'deadline' : undefined);
 
-  function exceeded(): Incomplete | undefined {
-    if (budget.candidates >= limits.candidates[mode]) return 'candidate_cap';
+  /** Lets messages of the thread arrive. */
+  async function takeTurn(): Promise<void> {
+    await nextTurn();
+    checkAborted();
+  }
+
+  /** At most so many; those of `uncounted` may be fewer. */
+  let candidates = 0;
+  const uncounted: { atMost: number; count: () => number }[] = [];
+
+  async function countCandidates(): Promise<void> {
+    while (candidates >= limits.candidates[mode] && !outOfTime()) {
+      const next = uncounted.shift();
+      if (!next) return;
+      candidates += next.count() - next.atMost;
+      await takeTurn();
+    }
+  }
+
+  async function exceeded(): Promise<Incomplete | undefined> {
+    await countCandidates();
+    if (candidates >= limits.candidates[mode] && uncounted.length === 0) return 'candidate_cap';
     return budget.postings >= limits.postings ? 'postings_budget' : outOfTime();
   }
 
-  async function check(limit: () => Incomplete | undefined): Promise<boolean> {
-    await nextTurn();
-    checkAborted();
-    const reached = limit();
-    incomplete ??= reached;
-    return reached === undefined;
-  }
-
   const budget: Budget = {
-    candidates: 0,
+    addCandidates(atMost, count) {
+      candidates += atMost;
+      if (count) uncounted.push({ atMost, count });
+    },
     postings: 0,
     textUnits: 0,
     firstWindow: limits.firstWindow,
     get incomplete() {
       return incomplete;
     },
-    mayRead: () => check(exceeded),
-    mayCompare: () => check(outOfTime),
+    async mayRead() {
+      await takeTurn();
+      const reached = await exceeded();
+      incomplete ??= reached;
+      return reached === undefined;
+    },
   };
   return budget;
 }

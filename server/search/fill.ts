@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import type { Connection } from '#server/storage/derived-db.ts';
 import type { Hint } from './messages.ts';
-import { removeSession, setArchived } from './sessions.ts';
+import { removeSession, setArchived, storeNumber } from './sessions.ts';
 
 /** Sessions of a portion, which are compared in one statement. */
 const PORTION = 5_000;
@@ -101,6 +101,7 @@ export async function fillPass(deps: FillDeps): Promise<boolean> {
     }
     const removed = z.array(z.object({ id: z.string() })).parse(all(REMOVED, { portion }));
     for (const { id } of removed) removeSession(connection, id);
+    storeNumber(connection);
     return hasAllSessions;
   } finally {
     exec('DETACH DATABASE session_index');

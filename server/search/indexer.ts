@@ -74,11 +74,16 @@ export function createIndexer(deps: IndexerDeps): Indexer {
   let leaseChecked: (() => void) | undefined;
   let pace = newPace();
 
-  /** Resolves to whether this server still has the lease. */
+  async function queriesEnd(): Promise<void> {
+    while (isSearching()) await delay(1);
+  }
+
+  /** Resolves to whether this server still has the lease, when no query runs: to compare a portion takes long. */
   async function mayFill(): Promise<boolean> {
     const answered = new Promise<void>((resolve) => (leaseChecked = resolve));
     checkLease();
     await answered;
+    await queriesEnd();
     return isFilling();
   }
 
@@ -88,7 +93,7 @@ export function createIndexer(deps: IndexerDeps): Indexer {
   async function mayReadOn(): Promise<boolean> {
     await pace(async () => {
       await takeHints();
-      while (isSearching()) await delay(1);
+      await queriesEnd();
     });
     return isFilling();
   }

@@ -3,23 +3,21 @@ import * as z from 'zod';
 import type { Connection } from '#server/storage/derived-db.ts';
 import type { Budget } from './budget.ts';
 import { FILTERS, filterParameters } from './filters.ts';
-import { orderOf, type Match, type Place } from './order.ts';
+import { orderOf, type FindInWindow, type Match, type Place } from './order.ts';
 import type { Query } from './query.ts';
 import { quoted, withTerm } from './tables.ts';
-import { windowsOf } from './windows.ts';
+import { IN_WINDOW } from './windows.ts';
 import { isUnspaced } from '#server/text/word-runs.ts';
 import { normalized } from './words.ts';
 
 /** Trigrams of a long query that select its candidates; each candidate's text is compared anyway. */
 const MAX_TRIGRAMS = 32;
-/** Texts that are compared between two checks of the budget. */
-const TEXTS_AT_ONCE = 100;
+/** Texts that are compared between two checks of the budget, and documents of the first window. */
+export const TEXTS_AT_ONCE = 100;
 
 export interface LiteralSearch {
   query: Query;
   after: Place | undefined;
-  /** Number of matches. */
-  wanted: number;
   budget: Budget;
 }
 
@@ -44,70 +42,55 @@ function selectionOf(text: string): Selection | undefined {
   return [...text].length === 2 && isUnspaced(text) ? { table: 'words', match: withTerm(text) } : undefined;
 }
 
-const candidateRow = z.object({ number: z.number(), time: z.number(), sessionId: z.string(), key: z.string() });
-const candidateRows = z.array(candidateRow);
-const scannedRows = z.array(candidateRow.extend({ text: z.string() }));
-const textRows = z.array(z.object({ text: z.string() }));
+/** The statements read candidates in the order of their numbers: without a selection all documents. */
+function statementsOf(selection: Selection | undefined) {
+  const { table } = selection ?? { table: 'documents' };
+  const documents = selection ? `${table} CROSS JOIN documents d ON d.number = ${table}.rowid` : 'documents d';
+  const from = `${documents} CROSS JOIN sessions s ON s.number = d.session`;
+  const number = selection ? `${table}.rowid` : 'd.number';
+  const inWindow = `${selection ? `${table} MATCH @match AND ` : ''}${number} ${IN_WINDOW}`;
+  return {
+    texts: `SELECT d.number, d.time, s.id AS sessionId, d.key, t.text
+      FROM ${from} CROSS JOIN texts t ON t.number = d.number
+      WHERE ${inWindow} AND d.time BETWEEN @lastTime AND @firstTime AND ${FILTERS} ORDER BY ${number} LIMIT @limit`,
+    atMost: `SELECT count(*) AS count FROM ${table} WHERE ${inWindow}`,
+    count: `SELECT count(*) AS count FROM ${from} WHERE ${inWindow} AND ${FILTERS}`,
+  };
+}
 
-/** Finds the first matches in the order of the query. */
-export async function findLiteral(connection: Connection, search: LiteralSearch): Promise<Match[]> {
-  const { query, after, wanted } = search;
+const textRows = z.array(
+  z.object({ number: z.number(), time: z.number(), sessionId: z.string(), key: z.string(), text: z.string() }),
+);
+const countRow = z.tuple([z.object({ count: z.number() })]);
+
+/** Returns a function that finds the matches of a window. */
+export function literalMatches({ all }: Connection, { query, after, budget }: LiteralSearch): FindInWindow {
   const order = orderOf(query);
-  const isBehind = (place: Place) => !after || order(after, place) < 0;
   const selection = selectionOf(query.text);
-  const matches = selection
-    ? await selected(connection, search, selection, isBehind)
-    : (await scanned(connection, search)).filter(isBehind).sort(order);
-  return matches.slice(0, wanted);
-}
+  const sql = statementsOf(selection);
+  const parameters = { ...filterParameters(query.filters), ...(selection && { match: selection.match }) };
+  const firstTime = after?.time ?? Number.MAX_SAFE_INTEGER;
+  const count = (statement: string, binding: object): number =>
+    countRow.parse(all(statement, { ...parameters, ...binding }))[0].count;
 
-/** Collects the candidates of all windows, then compares their texts in order until there are enough matches. */
-async function selected(
-  connection: Connection,
-  { query, wanted, budget }: LiteralSearch,
-  { table, match }: Selection,
-  isBehind: (place: Place) => boolean,
-): Promise<Match[]> {
-  const sql = `SELECT d.number, d.time, s.id AS sessionId, d.key
-    FROM ${table} CROSS JOIN documents d ON d.number = ${table}.rowid CROSS JOIN sessions s ON s.number = d.session
-    WHERE ${table} MATCH @match AND ${table}.rowid BETWEEN @low AND @high AND ${FILTERS}`;
-  const parameters = { ...filterParameters(query.filters), match };
-  const candidates: Match[] = [];
-  const windows = windowsOf(connection, query.filters.sessionId, budget.firstWindow);
-  for (let next = windows.next(); !next.done && (await budget.mayRead());) {
-    const begun = performance.now();
-    const rows = candidateRows.parse(connection.all(sql, { ...parameters, ...next.value }));
-    budget.candidates += rows.length;
-    candidates.push(...rows.map((row) => ({ ...row, score: 0 })).filter(isBehind));
-    next = windows.next(performance.now() - begun);
-  }
-  const matches: Match[] = [];
-  for (const [index, candidate] of candidates.sort(orderOf(query)).entries()) {
-    if (matches.length === wanted || (index % TEXTS_AT_ONCE === 0 && !(await budget.mayCompare()))) break;
-    const { number } = candidate;
-    const [row] = textRows.parse(connection.all('SELECT text FROM texts WHERE number = @number', { number }));
-    budget.textUnits += row?.text.length ?? 0;
-    if (row && normalized(row.text).includes(query.text)) matches.push(candidate);
-  }
-  return matches;
-}
-
-/** Compares the text of every document: for two characters that nothing selects. */
-async function scanned(connection: Connection, { query, budget }: LiteralSearch): Promise<Match[]> {
-  const sql = `SELECT d.number, d.time, s.id AS sessionId, d.key, t.text
-    FROM documents d JOIN sessions s ON s.number = d.session JOIN texts t ON t.number = d.number
-    WHERE d.number BETWEEN @low AND @high AND ${FILTERS}`;
-  const parameters = filterParameters(query.filters);
-  const matches: Match[] = [];
-  const windows = windowsOf(connection, query.filters.sessionId, TEXTS_AT_ONCE);
-  for (let next = windows.next(); !next.done && (await budget.mayCompare());) {
-    const begun = performance.now();
-    const rows = scannedRows.parse(connection.all(sql, { ...parameters, ...next.value }));
-    for (const { text, ...place } of rows) {
-      budget.textUnits += text.length;
-      if (normalized(text).includes(query.text)) matches.push({ ...place, score: 0 });
+  return async (window, last) => {
+    const readsAll = after === undefined && last === undefined;
+    const range = { firstTime, lastTime: last?.time ?? Number.MIN_SAFE_INTEGER, limit: TEXTS_AT_ONCE };
+    const matches: Match[] = [];
+    let { low } = window;
+    for (let isMore = true; isMore;) {
+      const rows = textRows.parse(all(sql.texts, { ...parameters, ...range, ...window, low }));
+      if (selection && readsAll) budget.addCandidates(rows.length);
+      for (const { text, ...place } of rows) {
+        const match = { ...place, score: 0 };
+        if (after && order(after, match) >= 0) continue;
+        budget.textUnits += text.length;
+        if (normalized(text).includes(query.text)) matches.push(match);
+      }
+      low = (rows.at(-1)?.number ?? low) + 1;
+      isMore = rows.length === TEXTS_AT_ONCE && (await budget.mayRead());
     }
-    next = windows.next(performance.now() - begun);
-  }
-  return matches;
+    if (selection && !readsAll) budget.addCandidates(count(sql.atMost, window), () => count(sql.count, window));
+    return matches;
+  };
 }

@@ -1,5 +1,6 @@
 /** The order of a query's matches. */
 import type { Query } from './query.ts';
+import type { Window } from './windows.ts';
 
 /** A document that matches, with what its place in the order depends on. */
 export interface Match {
@@ -12,6 +13,12 @@ export interface Match {
 
 /** The place of a match: the next page begins after it. */
 export type Place = Omit<Match, 'number'>;
+
+/**
+ * Finds the first matches of a window, and adds to the budget what it read. If there are enough matches, `last` is the
+ * last of them: those after it may be omitted.
+ */
+export type FindInWindow = (window: Window, last: Match | undefined) => Match[] | Promise<Match[]>;
 
 type Compare = (a: Place, b: Place) => number;
 

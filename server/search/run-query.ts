@@ -2,11 +2,11 @@
 import type { Incomplete } from '#schema/rest/search.ts';
 import type { Connection } from '#server/storage/derived-db.ts';
 import { startBudget, type Budget, type BudgetLimits } from './budget.ts';
-import { findLiteral } from './literal-matches.ts';
-import { orderOf, type Match, type Place } from './order.ts';
+import { literalMatches, TEXTS_AT_ONCE } from './literal-matches.ts';
+import { orderOf, type FindInWindow, type Match, type Place } from './order.ts';
 import type { Query } from './query.ts';
-import { frequenciesOf, termMatches, type Frequencies, type WindowMatches } from './term-matches.ts';
-import { windowsOf, type Window } from './windows.ts';
+import { frequenciesOf, termMatches, type Frequencies } from './term-matches.ts';
+import { windowsOf } from './windows.ts';
 
 export interface MatchPage {
   matches: Match[];
@@ -35,13 +35,17 @@ export async function findPage(connection: Connection, request: PageRequest): Pr
   const budget = startBudget(query.mode, limits, checkAborted);
   let { frequencies = noFrequencies } = request;
   let matches: Match[] = [];
-  if (query.mode === 'literal') matches = await findLiteral(connection, { query, after, wanted: size + 1, budget });
-  else if (query.terms.length > 0) {
+  const wanted = size + 1;
+  if (query.mode === 'literal') {
+    const find = literalMatches(connection, { query, after, budget });
+    matches = await collect(connection, { query, wanted, budget, find, firstWindow: TEXTS_AT_ONCE });
+  } else if (query.terms.length > 0) {
     frequencies = request.frequencies ?? (await frequenciesOf(connection, query.terms, budget));
     // A term that no document has ends a search for all terms.
     const isHopeless = query.op === 'AND' && frequencies.counts.includes(0);
-    const matchesIn = termMatches(connection, { query, after, frequencies, limit: size + 1 });
-    if (!isHopeless) matches = await collect(connection, { query, wanted: size + 1, budget, matchesIn });
+    const find = termMatches(connection, { query, after, frequencies, limit: wanted, budget });
+    const { firstWindow } = budget;
+    if (!isHopeless) matches = await collect(connection, { query, wanted, budget, find, firstWindow });
   }
   return {
     matches: matches.slice(0, size),
@@ -55,19 +59,22 @@ interface Collecting {
   query: Query;
   wanted: number;
   budget: Budget;
-  matchesIn: (window: Window) => WindowMatches;
+  find: FindInWindow;
+  /** Number of documents. */
+  firstWindow: number;
 }
 
 /** The first matches of all windows. */
-async function collect(connection: Connection, { query, wanted, budget, matchesIn }: Collecting): Promise<Match[]> {
+async function collect(
+  connection: Connection,
+  { query, wanted, budget, find, firstWindow }: Collecting,
+): Promise<Match[]> {
   const order = orderOf(query);
-  const windows = windowsOf(connection, query.filters.sessionId, budget.firstWindow);
+  const windows = windowsOf(connection, query.filters.sessionId, firstWindow);
   let first: Match[] = [];
   for (let next = windows.next(); !next.done && (await budget.mayRead());) {
     const begun = performance.now();
-    const { matches, candidates, postings } = matchesIn(next.value);
-    budget.candidates += candidates;
-    budget.postings += postings;
+    const matches = await find(next.value, first[wanted - 1]);
     first = [...first, ...matches].sort(order).slice(0, wanted);
     next = windows.next(performance.now() - begun);
   }

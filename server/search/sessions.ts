@@ -32,14 +32,29 @@ export function findSession({ all }: Connection, id: string): IndexedSession | u
   return z.array(sessionRow).parse(all(SESSION, { id }))[0];
 }
 
-/** Returns the session's row; creates it for a session that is not indexed yet. */
-export function readSession({ all, run }: Connection, source: JournalSource, epoch: string): IndexedSession {
+/** The number of sessions: to count the rows takes long when they are not in memory. */
+export const SESSIONS = `coalesce((SELECT value FROM facts WHERE name = 'sessions'), (SELECT count(*) FROM sessions))`;
+
+/** Counts the sessions and stores their number; the functions that add and remove sessions change it then. */
+export function storeNumber({ run }: Connection): void {
+  run(`INSERT OR REPLACE INTO facts SELECT 'sessions', count(*) FROM sessions`);
+}
+
+/** Part of the transaction that added or removed a session. */
+function changeNumber({ run }: Connection, added: number): void {
+  if (added !== 0) run(`UPDATE facts SET value = value + @added WHERE name = 'sessions'`, { added });
+}
+
+/** Returns the session's row; creates it for a session that is not indexed yet. Part of a transaction. */
+export function readSession(connection: Connection, source: JournalSource, epoch: string): IndexedSession {
+  const { all, run } = connection;
   const { id, workspaceId, archived } = source;
-  run(
+  const added = run(
     `INSERT INTO sessions (id, workspace_id, archived, epoch, length, fold, documents)
      VALUES (@id, @workspaceId, @archived, @epoch, 0, '[]', 0) ON CONFLICT (id) DO NOTHING`,
     { id, workspaceId, archived: Number(archived), epoch },
   );
+  changeNumber(connection, added);
   const [row] = z.tuple([sessionRow]).parse(all(SESSION, { id }));
   return row;
 }
@@ -80,13 +95,18 @@ function removePart(connection: Connection, number: number): boolean {
  * Records that a journal of that length could not be indexed to its end, so that it is tried again only when it changes;
  * does nothing for one that is indexed to its end.
  */
-export function noteFailure({ run }: Connection, { id, workspaceId, archived }: JournalSource, length: number): void {
-  run(
-    `INSERT INTO sessions (id, workspace_id, archived, epoch, length, fold, failed_length, documents)
-     VALUES (@id, @workspaceId, @archived, '', 0, '[]', @length, 0)
-     ON CONFLICT (id) DO UPDATE SET failed_length = @length WHERE length <> @length`,
-    { id, workspaceId, archived: Number(archived), length },
-  );
+export function noteFailure(connection: Connection, source: JournalSource, length: number): void {
+  const { run, transaction } = connection;
+  const { id, workspaceId, archived } = source;
+  transaction(() => {
+    const added = run(
+      `INSERT INTO sessions (id, workspace_id, archived, epoch, length, fold, documents)
+       VALUES (@id, @workspaceId, @archived, '', 0, '[]', 0) ON CONFLICT (id) DO NOTHING`,
+      { id, workspaceId, archived: Number(archived) },
+    );
+    changeNumber(connection, added);
+    run('UPDATE sessions SET failed_length = @length WHERE id = @id AND length <> @length', { id, length });
+  });
 }
 
 /** Sets whether hits of the session are shown; does nothing for a session that is not indexed. */
@@ -105,6 +125,9 @@ export function removeSession(connection: Connection, id: string): void {
   for (const { number } of rows) {
     connection.run(`UPDATE sessions SET length = ${RESETTING} WHERE number = @number`, { number });
     removeDocuments(connection, number);
-    connection.run(`DELETE FROM sessions WHERE number = @number AND length = ${RESETTING}`, { number });
+    connection.transaction(() => {
+      const sql = `DELETE FROM sessions WHERE number = @number AND length = ${RESETTING}`;
+      changeNumber(connection, -connection.run(sql, { number }));
+    });
   }
 }

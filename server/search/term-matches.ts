@@ -4,9 +4,9 @@ import type { Connection } from '#server/storage/derived-db.ts';
 import type { Budget } from './budget.ts';
 import { FILTERS, filterParameters } from './filters.ts';
 import type { Query } from './query.ts';
-import type { Match, Place } from './order.ts';
+import type { FindInWindow, Match, Place } from './order.ts';
 import { FREQUENCIES, quoted, withTerm } from './tables.ts';
-import { windowsOf, type Window } from './windows.ts';
+import { IN_WINDOW, windowsOf } from './windows.ts';
 
 /** Numbers of documents on which scores depend: in the index, and with each term. */
 export interface Frequencies {
@@ -34,7 +34,7 @@ export async function frequenciesOf(
     const windows = windowsOf(connection, undefined, budget.firstWindow);
     for (let next = windows.next(); !next.done && (await budget.mayRead());) {
       const begun = performance.now();
-      const sql = 'SELECT count(*) AS count FROM words WHERE words MATCH @match AND rowid BETWEEN @low AND @high';
+      const sql = `SELECT count(*) AS count FROM words WHERE words MATCH @match AND rowid ${IN_WINDOW}`;
       const [{ count }] = countRow.parse(all(sql, { match: withTerm(term), ...next.value }));
       counted += count;
       next = windows.next(performance.now() - begun);
@@ -61,25 +61,39 @@ function expressionsOf({ terms, op }: Query, { documents, counts }: Frequencies)
   return JSON.stringify(expressions);
 }
 
+/** A position in the order without its ties, which are ordered by session and key. */
+type Rank = Pick<Place, 'score' | 'time'>;
+
+const [EARLIEST, LATEST] = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
+const DESCENDING = { first: { score: Number.MAX_VALUE, time: LATEST }, last: { score: 0, time: EARLIEST } };
+const ASCENDING = { first: { score: 0, time: EARLIEST }, last: { score: 0, time: LATEST } };
+
+/** `range` needs no session: SQLite joins only the documents inside it with their sessions. */
 const ORDERS = {
   score: {
-    order: 'score DESC, time DESC, sessionId, key',
-    after: `(score < @score OR (score = @score AND (time < @time
-      OR (time = @time AND (sessionId, key) > (@afterSession, @afterKey)))))`,
+    order: 'score DESC, time DESC',
+    // The first condition, which most documents do not meet, is compared in less time.
+    range: 'score >= @lastScore AND (score, time) BETWEEN (@lastScore, @lastTime) AND (@firstScore, @firstTime)',
+    isAfterTie: '(score, time) <> (@firstScore, @firstTime)',
+    ...DESCENDING,
   },
   time_desc: {
-    order: 'time DESC, sessionId, key',
-    after: '(time < @time OR (time = @time AND (sessionId, key) > (@afterSession, @afterKey)))',
+    order: 'time DESC',
+    range: 'time BETWEEN @lastTime AND @firstTime',
+    isAfterTie: 'time <> @firstTime',
+    ...DESCENDING,
   },
   time_asc: {
-    order: 'time, sessionId, key',
-    after: '(time > @time OR (time = @time AND (sessionId, key) > (@afterSession, @afterKey)))',
+    order: 'time',
+    range: 'time BETWEEN @firstTime AND @lastTime',
+    isAfterTie: 'time <> @firstTime',
+    ...ASCENDING,
   },
 };
 
 const rowSchema = z.object({
   postings: z.number(),
-  candidates: z.number(),
+  atMost: z.number(),
   number: z.number().nullable(),
   score: z.number().nullable(),
   time: z.number().nullable(),
@@ -88,68 +102,82 @@ const rowSchema = z.object({
 });
 const rowsSchema = z.array(rowSchema);
 
-/** A document has one token of a term, so that only several terms have to be summed. */
-const SINGLE = { weight: 'e.weight', postings: '1', group: '' };
-const SUMMED = { weight: 'sum(e.weight)', postings: 'count(*)', group: 'GROUP BY words.rowid' };
+/**
+ * A document has one token of a term, so that only several terms have to be summed. To read the hits of one term twice
+ * takes less time than to store them.
+ */
+const SINGLE = { weight: 'e.weight', postings: '1', group: '', materialized: 'NOT MATERIALIZED' };
+const SUMMED = {
+  weight: 'sum(e.weight)',
+  postings: 'count(*)',
+  group: 'GROUP BY words.rowid',
+  materialized: 'MATERIALIZED',
+};
 
-/** The first matches of a window, after the counts of all: without a match there is one row of counts alone. */
-function statementOf({ sort, terms }: Query, isFirst: boolean): string {
-  const { order, after } = ORDERS[sort];
-  const { weight, postings, group } = terms.length === 1 ? SINGLE : SUMMED;
+/** Documents with the terms. */
+function hitsOf({ terms }: Query): string {
+  const { weight, postings, group, materialized } = terms.length === 1 ? SINGLE : SUMMED;
   return `
   WITH expressions AS MATERIALIZED (
     SELECT value ->> 'match' AS match, value ->> 'weight' AS weight FROM json_each(@expressions)
-  ), hits AS MATERIALIZED (
+  ), hits AS ${materialized} (
     SELECT words.rowid AS number, ${weight} AS weight, ${postings} AS postings
     FROM expressions e CROSS JOIN words
-    WHERE words MATCH e.match AND words.rowid BETWEEN @low AND @high ${group}
-  ), found AS MATERIALIZED (
-    SELECT d.number, hits.weight * 1.0 / d.terms / ${SCALE} AS score, d.time, s.id AS sessionId, d.key
-    FROM hits CROSS JOIN documents d ON d.number = hits.number CROSS JOIN sessions s ON s.number = d.session
-    WHERE ${FILTERS}
-  )
-  SELECT counts.*, page.* FROM (
-    SELECT (SELECT coalesce(sum(postings), 0) FROM hits) AS postings, (SELECT count(*) FROM found) AS candidates
-  ) counts
-  LEFT JOIN (SELECT * FROM found ${isFirst ? '' : `WHERE ${after}`} ORDER BY ${order} LIMIT @limit) page ON true`;
+    WHERE words MATCH e.match AND words.rowid ${IN_WINDOW} ${group}
+  )`;
 }
 
-export interface TermMatching {
+const JOINED = 'hits CROSS JOIN documents d ON d.number = hits.number CROSS JOIN sessions s ON s.number = d.session';
+
+/** The first matches of a window, after the numbers of all hits: without a match there is one row of numbers only. */
+function statementOf(query: Query): string {
+  const { order, range, isAfterTie } = ORDERS[query.sort];
+  return `${hitsOf(query)}
+  SELECT counts.*, page.* FROM (SELECT coalesce(sum(postings), 0) AS postings, count(*) AS atMost FROM hits) counts
+  LEFT JOIN (
+    SELECT d.number, hits.weight * 1.0 / d.terms / ${SCALE} AS score, d.time, s.id AS sessionId, d.key FROM ${JOINED}
+    WHERE ${range} AND ${FILTERS} AND (${isAfterTie} OR (sessionId, key) > (@afterSession, @afterKey))
+    ORDER BY ${order}, sessionId, key LIMIT @limit
+  ) page ON true`;
+}
+
+const countOf = (query: Query): string => `${hitsOf(query)} SELECT count(*) AS count FROM ${JOINED} WHERE ${FILTERS}`;
+
+export interface TermSearch {
   query: Query;
   after: Place | undefined;
   frequencies: Frequencies;
+  /** Number of matches. */
   limit: number;
-}
-
-export interface WindowMatches {
-  /** In order. */
-  matches: Match[];
-  /** Documents of the window that match, and those that were read for a term. */
-  candidates: number;
-  postings: number;
+  budget: Budget;
 }
 
 /** Returns a function that finds the first matches of a window. */
 export function termMatches(
   { all }: Connection,
-  { query, after, frequencies, limit }: TermMatching,
-): (window: Window) => WindowMatches {
-  const sql = statementOf(query, after === undefined);
-  const parameters = {
-    ...filterParameters(query.filters),
-    expressions: expressionsOf(query, frequencies),
+  { query, after, frequencies, limit, budget }: TermSearch,
+): FindInWindow {
+  const sql = statementOf(query);
+  const countSql = countOf(query);
+  const ends = ORDERS[query.sort];
+  const first: Rank = after ?? ends.first;
+  const hits = { ...filterParameters(query.filters), expressions: expressionsOf(query, frequencies) };
+  const page = {
+    firstScore: first.score,
+    firstTime: first.time,
+    afterSession: after?.sessionId ?? '',
+    afterKey: after?.key ?? '',
     limit,
-    ...(after && { time: after.time, afterSession: after.sessionId, afterKey: after.key }),
-    ...(after && query.sort === 'score' && { score: after.score }),
   };
-  return (window) => {
-    const rows = rowsSchema.parse(all(sql, { ...parameters, ...window }));
-    const [{ candidates, postings } = { candidates: 0, postings: 0 }] = rows;
-    const matches = rows.flatMap(({ number, score, time, sessionId, key }): Match[] =>
+  return (window, { score: lastScore, time: lastTime }: Rank = ends.last) => {
+    const rows = rowsSchema.parse(all(sql, { ...hits, ...page, lastScore, lastTime, ...window }));
+    const [{ atMost, postings } = { atMost: 0, postings: 0 }] = rows;
+    budget.postings += postings;
+    budget.addCandidates(atMost, () => countRow.parse(all(countSql, { ...hits, ...window }))[0].count);
+    return rows.flatMap(({ number, score, time, sessionId, key }): Match[] =>
       number === null || score === null || time === null || sessionId === null || key === null
         ? []
         : [{ number, score, time, sessionId, key }],
     );
-    return { matches, candidates, postings };
   };
 }

@@ -16,9 +16,11 @@ const BOUNDS = boundsIn('documents WHERE');
 const BOUNDS_OF_SESSION = boundsIn('documents WHERE session = (SELECT number FROM sessions WHERE id = @sessionId) AND');
 
 /** Each window looks up its terms again: many small ones take longer than a few large ones. */
-const QUICK_MS = 30;
-/** The thread does nothing else while a window is read. */
-const SLOW_MS = 100;
+const QUICK_MS = 10;
+/** A window after a quick one is not slow, unless its documents differ. */
+const GROWTH = 4;
+/** The thread does nothing else while a window is read, and a query exceeds its time by one. */
+const SLOW_MS = 50;
 
 export interface Window {
   low: number;
@@ -26,8 +28,14 @@ export interface Window {
 }
 
 /**
+ * The condition of a document's number. Numbers are bound as REAL; limits of a rowid that are not integers make FTS5 read
+ * all documents of a term.
+ */
+export const IN_WINDOW = 'BETWEEN CAST(@low AS INTEGER) AND CAST(@high AS INTEGER)';
+
+/**
  * Yields windows over the documents of a session, or over all. The caller answers how long it took to read one, in ms:
- * the next one is twice as large after a quick one, half as large after a slow one. Fresh documents, and all of one
+ * the next one is four times as large after a quick one, half as large after a slow one. Fresh documents, and all of one
  * session, are the more recent the higher their number is; of those that a fill added the first ones are the most recent.
  */
 export function* windowsOf(
@@ -46,7 +54,7 @@ export function* windowsOf(
 }
 
 const nextSize = (size: number, ms: number): number =>
-  ms < QUICK_MS ? size * 2 : ms > SLOW_MS ? Math.ceil(size / 2) : size;
+  ms < QUICK_MS ? size * GROWTH : ms > SLOW_MS ? Math.ceil(size / 2) : size;
 
 /** Returns the size of the next window. */
 function* downward({ low, high }: Window, firstSize: number): Generator<Window, number, number> {

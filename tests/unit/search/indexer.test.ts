@@ -1,7 +1,7 @@
 import { appendFile, copyFile, readFile, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { createFillPace } from '#server/search/fill-pace.ts';
+import { createFillPace, type FillPace } from '#server/search/fill-pace.ts';
 import { createIndexer, type Indexer, type IndexerDeps } from '#server/search/indexer.ts';
 import type { Hint } from '#server/search/messages.ts';
 import { liveConnection } from '#server/search/live-connection.ts';
@@ -91,9 +91,29 @@ describe('a pass', () => {
     indexer.setFilling(true);
     await morePasses(statements);
     expect(indexed()).toEqual(['c', 'b', 'a']);
+    const stored = () =>
+      search.connection.all(`SELECT CAST(value AS INTEGER) AS value FROM facts WHERE name = 'sessions'`);
+    expect(stored()).toEqual([{ value: 3 }]);
     await home.addSession('other', ['one', 'two']);
     await morePasses(statements);
     expect(texts('other')).toEqual(['one', 'two']);
+    expect(stored()).toEqual([{ value: 4 }]);
+  });
+
+  it('compares no sessions while a query runs', async () => {
+    let checks = 0;
+    let isSearching = true;
+    const { indexer, statements } = start({
+      isSearching() {
+        checks += 1;
+        return isSearching;
+      },
+    });
+    indexer.setFilling(true);
+    await eventually(() => expect(checks).toBeGreaterThan(5));
+    expect(passes(statements)).toBe(0);
+    isSearching = false;
+    await eventually(() => expect(passes(statements)).toBeGreaterThan(0));
   });
 
   it('compares nothing while the files of the session index are unchanged', async () => {
@@ -133,13 +153,17 @@ describe('a pass', () => {
     );
 
     let checks = 0;
-    const { indexer, statements } = start({ isSearching: () => (checks += 1) < 0 });
+    const countedPace: FillPace = async (work) => {
+      checks += 1;
+      await work();
+    };
+    const { indexer, statements } = start({ newPace: () => countedPace });
     indexer.setFilling(true);
     await morePasses(statements);
     expect(texts('healthy')).toEqual(['here']);
     expect(texts('header')).toEqual([]);
     expect(indexer.failure()).toBeUndefined();
-    // `isSearching` is called before each session that is indexed.
+    // The pace is awaited before each session that is indexed.
     const tried = checks;
     await morePasses(statements, 5);
     expect(checks).toBe(tried);

@@ -13,6 +13,9 @@ import { openSearchDb, type SearchDb } from './search-db.ts';
 const DOCUMENTS = 400;
 const QUERIES = 300;
 const random = seeded(17);
+/** A text of many documents of few times: most of them differ only in their sessions and keys. */
+const TIED = 'tied';
+const TIED_SHARE = 0.2;
 
 const PIECES = [
   'sea',
@@ -64,7 +67,7 @@ beforeAll(async () => {
   const { connection } = search;
   for (let index = 0; index < DOCUMENTS; index += 1) {
     const name = pick(random, ['b', 'B', 'a', 'ä', '_', 'archived']);
-    const text = textOf(12);
+    const text = random() < TIED_SHARE ? TIED : textOf(12);
     const agent = pick(random, ['main', 'agent-1']);
     const document: Document = {
       session: `session_${name}`,
@@ -73,7 +76,7 @@ beforeAll(async () => {
       key: `${agent}.${index}.0`,
       agent,
       role: pick(random, ['user', 'assistant']),
-      time: 100 + integer(random, 20),
+      time: 100 + integer(random, text === TIED ? 3 : 20),
       text: text.trim(),
       terms: documentTerms(text),
     };
@@ -173,7 +176,7 @@ function randomRequest() {
     agent_id: maybe(pick(random, ['main', 'agent-1', 'agent-2'])),
   };
   const request = searchRequestSchema.safeParse({
-    query: random() < 0.8 ? textOf(3) : partOf(pick(random, documents).text),
+    query: random() < TIED_SHARE ? TIED : random() < 0.8 ? textOf(3) : partOf(pick(random, documents).text),
     mode: pick(random, ['terms', 'literal']),
     op: pick(random, ['AND', 'OR']),
     container,

@@ -23,7 +23,7 @@ function add(session: string, text: string, newest: boolean): void {
 }
 
 /** Time of a window after which the next one has the same size. */
-const UNCHANGED_MS = 50;
+const UNCHANGED_MS = 30;
 
 const textRows = z.array(z.object({ text: z.string() }));
 
@@ -55,8 +55,8 @@ it('go from the most recent documents to the oldest', () => {
   expect(windows('b')).toEqual(['said last', 'newer session, second', 'newer session, first']);
 });
 
-it('are twice as large after a quick one, half as large after a slow one', () => {
-  for (let at = 0; at < 20; at += 1) add('a', `document ${at}`, false);
+it('are four times as large after a quick one, half as large after a slow one', () => {
+  for (let at = 0; at < 80; at += 1) add('a', `document ${at}`, false);
   const all = windowsOf(search.connection, undefined, 2);
   const sizes: number[] = [];
   let next = all.next();
@@ -65,5 +65,5 @@ it('are twice as large after a quick one, half as large after a slow one', () =>
     sizes.push(next.value.high - next.value.low + 1);
     next = all.next(ms);
   }
-  expect(sizes).toEqual([2, 4, 8, 4, 2]);
+  expect(sizes).toEqual([2, 8, 32, 16, 16]);
 });
