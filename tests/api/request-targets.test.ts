@@ -1,5 +1,5 @@
 /** No spelling of a request target reaches an endpoint without the token. The built server and `nitro dev`: see e2e. */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import endpoints from '#endpoints';
 import { ServiceError } from '#server/errors/service-error.ts';

@@ -7,7 +7,7 @@ import { ReadableStream, WritableStream } from 'node:stream/web';
 import { setImmediate as turn } from 'node:timers/promises';
 import { ndJsonStream } from '@agentclientprotocol/sdk';
 import { createClient } from '@service-code/client';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import * as z from 'zod';
 import { edited, sometimes, textEdits, valueEdits } from '#support/arbitraries.ts';
 import { startAgent } from '../../clients/acp/agent.ts';

@@ -3,7 +3,7 @@
  * parsed as if there were none.
  */
 import { deepStrictEqual } from 'node:assert/strict';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import endpoints from '#endpoints';
 import { parseBasePath } from '#server/cli/base-path-option.ts';
 import { textsOf } from '#support/arbitraries.ts';

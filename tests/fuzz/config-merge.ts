@@ -3,7 +3,8 @@
  * edited text represents exactly the merged document, and untouched lines keep their comments.
  */
 import { deepStrictEqual, ok } from 'node:assert/strict';
-import fc, { type Arbitrary } from 'fast-check';
+import * as fc from 'fast-check';
+import type { Arbitrary } from 'fast-check';
 import { stringify } from 'smol-toml';
 import { configPatchSchema } from '#schema/rest/config-patch.ts';
 import { editToml } from '#server/config/document-edit.ts';

@@ -3,7 +3,8 @@
  * a harmless command in the same composition is not denied.
  */
 import { notStrictEqual } from 'node:assert/strict';
-import fc, { type Arbitrary } from 'fast-check';
+import * as fc from 'fast-check';
+import type { Arbitrary } from 'fast-check';
 import { createServerHome } from '#server/home/server-home.ts';
 import { createLocalRuntime } from '#server/runtime/local.ts';
 import type { Edit } from '#support/arbitraries.ts';

@@ -4,7 +4,7 @@
  */
 import { deepStrictEqual, match, ok } from 'node:assert/strict';
 import { isIP } from 'node:net';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { clientOf } from '#server/net/forwarded.ts';
 import { parseTrustedProxies } from '#server/net/trusted-proxies.ts';
 import { textsOf } from '#support/arbitraries.ts';

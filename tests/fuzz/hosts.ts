@@ -4,7 +4,7 @@
  */
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { isIP } from 'node:net';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { createHostCheck, parseHost } from '#server/auth/hosts.ts';
 import { edited, textEdits } from '#support/arbitraries.ts';
 

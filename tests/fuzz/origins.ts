@@ -3,7 +3,7 @@
  * one that the request is addressed to, or both are this machine; without credentials only the identical origin is.
  */
 import { deepStrictEqual, ok } from 'node:assert/strict';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { isOwnOrigin, originAllowed } from '#server/auth/origins.ts';
 import { damagedHosts, isWellFormed, wellFormedHosts, type Host } from './hosts.ts';
 

@@ -3,7 +3,7 @@
  * none reaches an endpoint except the public one.
  */
 import { deepStrictEqual, ok } from 'node:assert/strict';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import endpoints from '#endpoints';
 import { createGuard } from '#server/auth/guard.ts';
 import { textsOf } from '#support/arbitraries.ts';

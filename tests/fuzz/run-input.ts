@@ -3,7 +3,7 @@
  * line; every other line has a reason, whichever characters it contains.
  */
 import { deepStrictEqual, ok } from 'node:assert/strict';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { parseAnswer } from '../../clients/run/answers.ts';
 import { edited, sometimes, textEdits, valueEdits } from '#support/arbitraries.ts';
 

@@ -3,7 +3,7 @@
  * deeper ones are clipped to valid JSON within the levels.
  */
 import { deepStrictEqual } from 'node:assert/strict';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { clipJson, isRecord, MAX_JSON_LEVELS } from '#server/text/json.ts';
 import { argumentsObject, argumentsText, parseArguments, shownArguments } from '#server/text/tool-arguments.ts';
 import { textEdits, textsOf, type Edit } from '#support/arbitraries.ts';

@@ -1,5 +1,6 @@
 /** Building blocks of fuzz targets: texts joined from hostile pieces, and edits that make a valid input nearly valid. */
-import fc, { type Arbitrary } from 'fast-check';
+import * as fc from 'fast-check';
+import type { Arbitrary } from 'fast-check';
 
 /** An edit of an input. It is printed as its result, because the input is mapped before the case runs. */
 export type Edit<T> = (input: T) => T;

@@ -1,5 +1,5 @@
 /** Finds requests that a server answers without the token although they require it, over raw sockets. */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { publicPath, type EndpointEntry } from '#utils/http/route-table.ts';
 import { until } from './patience.ts';
 import { rawExchange, rawUpgrade } from './raw-request.ts';

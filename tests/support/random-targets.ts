@@ -1,6 +1,7 @@
 /** Random request targets: targets of real endpoints, encoded and damaged where parsers disagree. */
 import { METHODS } from 'node:http';
-import fc, { type Arbitrary } from 'fast-check';
+import * as fc from 'fast-check';
+import type { Arbitrary } from 'fast-check';
 import { edited, type Edit } from './arbitraries.ts';
 
 /** Methods of endpoints; a target with any other method reaches none. */

@@ -1,5 +1,5 @@
 /** Tests the random lines with denied commands, which a fuzz target uses. */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createCommandLineReader } from '#server/permissions/command-line/command-line-reader.ts';
 import { linePairs } from '../../../fuzz/deny-lines.ts';
