@@ -158,6 +158,25 @@ it('sends dropped files with a prompt', async () => {
   expect(await list.count()).toBe(0);
 });
 
+it('attaches a large text that is pasted, and writes a small one into the prompt', async () => {
+  const paste = (lines: number) =>
+    field().evaluate((element, text) => {
+      element.focus();
+      const view = element.ownerDocument.defaultView;
+      const data = new view.DataTransfer();
+      data.setData('text/plain', text);
+      const event = new view.ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true });
+      return element.dispatchEvent(event);
+    }, Array.from({ length: lines }, () => 'a line').join('\n'));
+  // The browser inserts it.
+  expect(await paste(3)).toBe(true);
+  expect(await paste(200)).toBe(false);
+  const list = page.getByRole('list', { name: 'Attachments' });
+  await list.getByText('pasted-200-lines.txt').waitFor(visible);
+  await list.getByRole('button', { name: 'Remove pasted-200-lines.txt' }).click();
+  await list.waitFor({ state: 'detached' });
+});
+
 it('displays how much of a file was uploaded, and cancels the upload of one that is removed', async () => {
   const network = await page.context().newCDPSession(page);
   const limit = (uploadThroughput: number) =>

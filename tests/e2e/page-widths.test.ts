@@ -65,6 +65,20 @@ it.each([
   }
 });
 
+it('displays the panel next to the conversation from 1,800 px, until a person closes it', async () => {
+  await page.setViewportSize({ width: 1799, height: 900 });
+  await openSession();
+  const panel = page.getByRole('tablist', { name: 'Panels' });
+  expect(await panel.count()).toBe(0);
+  await page.setViewportSize({ width: 1800, height: 900 });
+  await panel.waitFor(visible);
+  await page.getByRole('button', { name: 'Close the panel' }).click();
+  await panel.waitFor(hidden);
+  await page.reload();
+  await locatorsOf(page).prompt().waitFor(visible);
+  expect(await panel.count()).toBe(0);
+});
+
 it('leaves the title of a session most of a phone’s header', async () => {
   await page.setViewportSize({ width: 390, height: 844 });
   await openSession();

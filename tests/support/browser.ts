@@ -6,6 +6,32 @@ import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { PATIENCE_MS } from './patience.ts';
 
 const EXECUTABLES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+/** Parts of the browser's window that are pages: each context would start a process for them. */
+const WINDOW_PAGES = [
+  'InitialWebUI',
+  'PreloadTopChromeWebUI',
+  'TabSearch',
+  'WebUIOmnibox',
+  'WebUIOmniboxAimPopup',
+  'WebUIOmniboxPopup',
+  'WebUIReloadButton',
+  'WebUIToolbar',
+];
+/** Features that Playwright disables too: the last list replaces its own. */
+const UNSTABLE = [
+  'AimEnabled',
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsUpgrades',
+  'LensOverlay',
+  'MediaRouter',
+  'NetworkTimeServiceQuerying',
+  'OptimizationHints',
+  'PaintHolding',
+  'PreconnectToSearch',
+  'ThirdPartyStoragePartitioning',
+];
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -13,6 +39,7 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  `--disable-features=${[...WINDOW_PAGES, ...UNSTABLE].join(',')}`,
 ];
 
 export interface OpenedPage {
