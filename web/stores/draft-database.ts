@@ -49,9 +49,15 @@ export function createDraftDatabase(name: string): DraftStorage {
             else objects.put(record, key);
             await promisifyRequest(objects.transaction);
             stored = keys;
-            localStorage.removeItem(textKey);
+            if (localStorage.getItem(textKey) === text) localStorage.removeItem(textKey);
           }),
-        keepText: (text) => localStorage.setItem(textKey, text),
+        keepText(text) {
+          try {
+            localStorage.setItem(textKey, text);
+          } catch {
+            // It is too long, and only the database has it.
+          }
+        },
       };
     },
     removeBefore: (time) =>

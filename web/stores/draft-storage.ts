@@ -17,7 +17,7 @@ export interface DraftSlot {
   read(): Promise<StoredDraft | undefined>;
   /** An empty draft is removed. */
   write(draft: StoredDraft): Promise<void>;
-  /** Stores the text immediately, until the next `write`: the browser aborts one when the page is left. */
+  /** Stores the text immediately, until a `write` has stored it: the browser aborts one when the page is left. */
   keepText(text: string): void;
 }
 

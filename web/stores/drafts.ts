@@ -15,8 +15,6 @@ export interface Draft {
   restored: Promise<void>;
   /** Prepends a text. */
   takeBack(text: string): void;
-  /** Stores the text immediately if it is not stored yet. */
-  keepText(): void;
 }
 
 export type Drafts = ReturnType<typeof createDrafts>;
@@ -33,16 +31,12 @@ export function createDrafts(deps: AttachmentDeps, storage: DraftStorage) {
     const takeBack = (before: string) => {
       text.value = [before, text.value].filter((part) => part.trim() !== '').join('\n\n');
     };
-    let unsavedChanges = 0;
-    const writeInTurn = coalesced(async () => {
-      const changes = unsavedChanges;
-      const files = attachments.list.value.map(({ file }) => file);
-      await slot.write({ text: text.value, files }).catch(() => undefined);
-      unsavedChanges -= changes;
-    });
+    const write = coalesced(() =>
+      slot.write({ text: text.value, files: attachments.list.value.map(({ file }) => file) }).catch(() => undefined),
+    );
     const save = () => {
-      unsavedChanges += 1;
-      void writeInTurn();
+      slot.keepText(text.value);
+      void write();
     };
 
     async function restore() {
@@ -65,9 +59,6 @@ export function createDrafts(deps: AttachmentDeps, storage: DraftStorage) {
       attachments,
       restored: restore(),
       takeBack,
-      keepText() {
-        if (unsavedChanges > 0) slot.keepText(text.value);
-      },
     };
   }
 
@@ -77,10 +68,6 @@ export function createDrafts(deps: AttachmentDeps, storage: DraftStorage) {
       const draft = drafts.get(sessionId) ?? createDraft(sessionId);
       drafts.set(sessionId, draft);
       return draft;
-    },
-    /** Called when the page is left, which aborts the storing of drafts. */
-    keepTexts() {
-      for (const draft of drafts.values()) draft.keepText();
     },
   };
 }

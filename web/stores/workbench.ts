@@ -115,7 +115,6 @@ export function createWorkbench(features: FeatureSet, tokens: TokenStore) {
   const pins = createPins(localStorage, scopedName('pins'));
   for (const { changed } of [pins, tokens]) window.addEventListener('storage', changed);
   const drafts = createDrafts(client, createDraftDatabase(scopedName('drafts')));
-  addEventListener('pagehide', drafts.keepTexts);
   answerTokenRequests(openTokenChannel(), () => (socket.connection.kind === 'open' ? { token } : undefined));
 
   async function refresh() {
