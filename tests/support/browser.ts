@@ -8,14 +8,11 @@ import { PATIENCE_MS } from './patience.ts';
 const EXECUTABLES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 /** Parts of the browser's window that are pages: each context would start a process for them. */
 const WINDOW_PAGES = [
-  'InitialWebUI',
   'PreloadTopChromeWebUI',
   'TabSearch',
   'WebUIOmnibox',
   'WebUIOmniboxAimPopup',
   'WebUIOmniboxPopup',
-  'WebUIReloadButton',
-  'WebUIToolbar',
 ];
 /** Features that Playwright disables too: the last list replaces its own. */
 const UNSTABLE = [
