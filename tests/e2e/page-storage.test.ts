@@ -39,6 +39,17 @@ async function newSession(server: TestServer): Promise<string> {
   return z.object({ id: z.string() }).parse(data).id;
 }
 
+/** A page in a browser of its own, with a new session of the server. */
+async function pageWithSession(server: TestServer): Promise<Page> {
+  const session = await newSession(server);
+  const page = await (await contextDuringTest()).newPage();
+  await page.goto(`${server.url}/#token=${server.token}`);
+  await sessions(page).waitFor();
+  await page.goto(`${server.url}/#/s/${session}`);
+  await page.getByRole('heading', { name: 'Unsent' }).waitFor();
+  return page;
+}
+
 const prompt = (page: Page) => page.getByRole('textbox', { name: 'Prompt' });
 const attached = (page: Page) => page.getByRole('list', { name: 'Attachments' }).getByText('notes.txt');
 const question = (page: Page) => page.getByRole('heading', { name: 'This server needs its token' });
@@ -75,12 +86,7 @@ async function blockDrafts(page: Page): Promise<() => Promise<void>> {
 it('keeps an unsent prompt and its files over a reload, also of what was typed while the server was away', async () => {
   const home = await temporaryHome();
   const server = await serverDuringTest(home);
-  const session = await newSession(server);
-  const page = await (await contextDuringTest()).newPage();
-  await page.goto(`${server.url}/#token=${server.token}`);
-  await sessions(page).waitFor();
-  await page.goto(`${server.url}/#/s/${session}`);
-  await page.getByRole('heading', { name: 'Unsent' }).waitFor();
+  const page = await pageWithSession(server);
   await prompt(page).fill('Read the notes');
   await server.close();
   await page.getByText('The server does not answer.').waitFor();
@@ -105,11 +111,7 @@ it('keeps an unsent prompt and its files over a reload, also of what was typed w
 it('keeps the last character that was typed before the page was left', async () => {
   const home = await temporaryHome();
   const server = await serverDuringTest(home);
-  const session = await newSession(server);
-  const page = await (await contextDuringTest()).newPage();
-  await page.goto(`${server.url}/#token=${server.token}`);
-  await sessions(page).waitFor();
-  await page.goto(`${server.url}/#/s/${session}`);
+  const page = await pageWithSession(server);
   await prompt(page).fill('stored');
   const other = await page.context().newPage();
   await other.goto(server.url);

@@ -1,5 +1,5 @@
 /** The cap of candidates counts exactly the documents that match, although most windows only have an upper bound. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { searchRequestSchema } from '#schema/rest/search.ts';
 import { budgetLimits, startBudget } from '#server/search/budget.ts';
 import type { Place } from '#server/search/order.ts';
@@ -7,22 +7,14 @@ import { parseQuery } from '#server/search/query.ts';
 import { findPage } from '#server/search/run-query.ts';
 import { readSession, setArchived } from '#server/search/sessions.ts';
 import { addDocuments, nextNumber } from '#server/search/write-documents.ts';
-import { temporaryFolder } from '#support/session-logs.ts';
-import { openSearchDb, type SearchDb } from './search-db.ts';
+import { useSearchDb } from './search-db.ts';
 
 /** Documents with the word, of which half are archived and a quarter are assistant texts. */
 const DOCUMENTS = 400;
 const SHOWN = DOCUMENTS / 2;
 const FROM_ASSISTANT = DOCUMENTS / 4;
 
-let search: SearchDb;
-let remove: () => Promise<void>;
-
-beforeAll(async () => {
-  const folder = await temporaryFolder({ inMemory: true });
-  remove = folder.remove;
-  search = openSearchDb(folder.path);
-  const { connection } = search;
+const search = useSearchDb((connection) => {
   const addTo = (session: string, record: number, text: string, newest: boolean) => {
     const source = { id: session, workspaceId: 'w', archived: false, folder: '' };
     connection.transaction(() => {
@@ -38,10 +30,6 @@ beforeAll(async () => {
   setArchived(connection, 'archived', true);
   // A query checks its limits before it reads the window of this one.
   addTo('shown', DOCUMENTS + 1, 'another animal', false);
-});
-afterAll(async () => {
-  search.db.close();
-  await remove();
 });
 
 async function find(request: object, cap: number, after?: Place) {

@@ -1,5 +1,5 @@
 /** Random queries over random documents, compared with a plain implementation of what a search finds. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { searchRequestSchema, type SearchRequest } from '#schema/rest/search.ts';
 import { budgetLimits } from '#server/search/budget.ts';
 import { parseQuery } from '#server/search/query.ts';
@@ -7,8 +7,7 @@ import { findPage } from '#server/search/run-query.ts';
 import { readSession, setArchived } from '#server/search/sessions.ts';
 import { addDocuments, indexedText, nextNumber } from '#server/search/write-documents.ts';
 import { integer, pick, seeded } from '#support/random.ts';
-import { temporaryFolder } from '#support/session-logs.ts';
-import { openSearchDb, type SearchDb } from './search-db.ts';
+import { useSearchDb } from './search-db.ts';
 
 const DOCUMENTS = 400;
 const QUERIES = 300;
@@ -58,13 +57,7 @@ interface Document {
 }
 const documents: Document[] = [];
 
-let search: SearchDb;
-let remove: () => Promise<void>;
-beforeAll(async () => {
-  const folder = await temporaryFolder({ inMemory: true });
-  remove = folder.remove;
-  search = openSearchDb(folder.path);
-  const { connection } = search;
+const search = useSearchDb((connection) => {
   for (let index = 0; index < DOCUMENTS; index += 1) {
     const name = pick(random, ['b', 'B', 'a', 'ä', '_', 'archived']);
     const text = random() < TIED_SHARE ? TIED : textOf(12);
@@ -91,10 +84,6 @@ beforeAll(async () => {
     });
     documents.push(document);
   }
-});
-afterAll(async () => {
-  search.db.close();
-  await remove();
 });
 
 const plain = (text: string) => text.normalize('NFKC').toLowerCase();

@@ -1,10 +1,12 @@
 /** A search index in a temporary home, and its content in a form that tests compare. */
+import { afterAll, beforeAll } from 'vitest';
 import * as z from 'zod';
 import { createLogger } from '#server/logging/log.ts';
 import { createDerivedDb, type Connection, type IndexDb } from '#server/storage/derived-db.ts';
 import { libsqlFile } from '#server/storage/index-db.ts';
 import { searchSchema } from '#server/search/tables.ts';
 import { searchFile } from '#support/search-file.ts';
+import { temporaryFolder } from '#support/session-logs.ts';
 
 export interface SearchDb {
   db: IndexDb;
@@ -20,6 +22,28 @@ export function openSearchDb(home: string): SearchDb {
     log: createLogger('silent'),
   });
   return { db, connection: db.run((connection) => connection) };
+}
+
+/** An index that all tests of the calling file use; `fill` adds its documents. */
+export function useSearchDb(fill: (connection: Connection) => void): { readonly connection: Connection } {
+  let search: SearchDb | undefined;
+  let remove = async () => {};
+  beforeAll(async () => {
+    const folder = await temporaryFolder({ inMemory: true });
+    remove = folder.remove;
+    search = openSearchDb(folder.path);
+    fill(search.connection);
+  });
+  afterAll(async () => {
+    search?.db.close();
+    await remove();
+  });
+  return {
+    get connection() {
+      if (!search) throw new Error('the index exists only during a test');
+      return search.connection;
+    },
+  };
 }
 
 const documentRows = z.array(
