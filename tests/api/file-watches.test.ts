@@ -113,7 +113,8 @@ describe('watch_fs_add', () => {
       }
       const many = Array.from({ length: 101 }, (_, n) => `p${n}`);
       expect(await add(many)).toMatchObject({ code: 42902, payload: nothing });
-      for (const count of [1001, 100_000]) {
+      // The larger frame has 0.6 MB; parsing one above 1 MiB may block the event loop.
+      for (const count of [1001, 50_000]) {
         const paths = Array.from({ length: count }, (_, n) => `src/${n}`);
         expect(await add(paths)).toMatchObject({ code: 42902, payload: nothing });
       }

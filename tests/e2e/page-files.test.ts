@@ -160,14 +160,17 @@ it('sends dropped files with a prompt', async () => {
 
 it('attaches a large text that is pasted, and writes a small one into the prompt', async () => {
   const paste = (lines: number) =>
-    field().evaluate((element, text) => {
-      element.focus();
-      const view = element.ownerDocument.defaultView;
-      const data = new view.DataTransfer();
-      data.setData('text/plain', text);
-      const event = new view.ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true });
-      return element.dispatchEvent(event);
-    }, Array.from({ length: lines }, () => 'a line').join('\n'));
+    field().evaluate(
+      (element, text) => {
+        element.focus();
+        const view = element.ownerDocument.defaultView;
+        const data = new view.DataTransfer();
+        data.setData('text/plain', text);
+        const event = new view.ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true });
+        return element.dispatchEvent(event);
+      },
+      Array.from({ length: lines }, () => 'a line').join('\n'),
+    );
   // The browser inserts it.
   expect(await paste(3)).toBe(true);
   expect(await paste(200)).toBe(false);
