@@ -96,6 +96,16 @@ it('keeps pinned sessions first over a reload, also those that its first page la
   expect(await isArchived(old)).toBe(false);
 });
 
+it('draws the buttons of the row that has the focus or the pointer, and no others', async () => {
+  await newSessions('Focused', 'Entered', 'Neither');
+  await link('Neither').waitFor(visible);
+  await link('Focused').focus();
+  await link('Entered').hover();
+  await button('Archive Entered').waitFor(visible);
+  expect(await button('Archive Focused').count()).toBe(1);
+  expect(await button('Archive Neither').count()).toBe(0);
+});
+
 it('archives a session, and restores it in the view of archived ones, with the keyboard alone', async () => {
   const [first = ''] = await newSessions('First', 'Second', 'Third');
   await link('Third').waitFor(visible);

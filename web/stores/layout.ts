@@ -26,11 +26,16 @@ export function createLayout(key: string) {
   const wide = window.matchMedia(`(min-width: ${WIDE_PX}px)`);
   const isWide = shallowRef(wide.matches);
   wide.addEventListener('change', () => (isWide.value = wide.matches));
+  const hover = window.matchMedia('(hover: hover)');
+  const canHover = shallowRef(hover.matches);
+  hover.addEventListener('change', () => (canHover.value = hover.matches));
 
   return {
     /** Whether one region at a time is displayed. */
     isPhone: computed(() => isPhone.value),
     isWide: computed(() => isWide.value),
+    /** Whether the main pointer can hover, unlike a finger. */
+    canHover: computed(() => canHover.value),
     sidebar: layout.sidebar,
     sidebarWidth: computed({
       get: () => layout.sidebar.width,
