@@ -362,6 +362,8 @@ it('closes the palette, dialogs, menus and popovers by Back on a phone before it
   expect(await palette.count()).toBe(0);
   await page.keyboard.press('Control+k');
   await palette.waitFor(visible);
+  // Its entry is added in a task after it is drawn.
+  await expect.poll(() => page.evaluate('history.state?.overlays')).toBe(1);
   await page.reload();
   await field(title).waitFor(visible);
   await expect.poll(() => page.evaluate('history.state?.overlays ?? 0')).toBe(0);
