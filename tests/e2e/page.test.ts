@@ -105,8 +105,9 @@ it('removes the token from the address and starts a session in a typed folder', 
 });
 
 it('prompts for the token when it has none', async () => {
-  // The page has read the token from its address.
-  await page.getByRole('button', { name: 'New session', exact: true }).first().waitFor(visible);
+  // The page stores its token again when it connects, before it lists the sessions.
+  await server.api('POST', '/sessions', { metadata: { cwd: project } });
+  await page.getByRole('navigation', { name: 'Sessions' }).getByRole('link').first().waitFor(visible);
   await page.evaluate('sessionStorage.clear()');
   await page.reload();
   await page.getByRole('textbox', { name: 'Token' }).fill('wrong');
