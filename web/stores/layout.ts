@@ -9,6 +9,14 @@ const WIDE_PX = 1800;
 /** A region that is displayed without the others. */
 export type SingleRegion = 'conversation' | 'panel' | 'drawer';
 
+/** Whether a media query matches, now and after each change. */
+function matches(query: string) {
+  const list = window.matchMedia(query);
+  const isMatching = shallowRef(list.matches);
+  list.addEventListener('change', () => (isMatching.value = list.matches));
+  return computed(() => isMatching.value);
+}
+
 export type LayoutStore = ReturnType<typeof createLayout>;
 
 /** `key` names the layout in the browser's storage. Never disposed. */
@@ -20,22 +28,12 @@ export function createLayout(key: string) {
     localStorage.setItem(key, text);
   });
 
-  const phone = window.matchMedia(PHONE);
-  const isPhone = shallowRef(phone.matches);
-  phone.addEventListener('change', () => (isPhone.value = phone.matches));
-  const wide = window.matchMedia(`(min-width: ${WIDE_PX}px)`);
-  const isWide = shallowRef(wide.matches);
-  wide.addEventListener('change', () => (isWide.value = wide.matches));
-  const hover = window.matchMedia('(hover: hover)');
-  const canHover = shallowRef(hover.matches);
-  hover.addEventListener('change', () => (canHover.value = hover.matches));
-
   return {
     /** Whether one region at a time is displayed. */
-    isPhone: computed(() => isPhone.value),
-    isWide: computed(() => isWide.value),
+    isPhone: matches(PHONE),
+    isWide: matches(`(min-width: ${WIDE_PX}px)`),
     /** Whether the main pointer can hover, unlike a finger. */
-    canHover: computed(() => canHover.value),
+    canHover: matches('(hover: hover)'),
     sidebar: layout.sidebar,
     sidebarWidth: computed({
       get: () => layout.sidebar.width,
