@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import * as z from 'zod';
 import { sessionBatchSchema } from '#schema/rest/session-batch.ts';
-import { usePage } from '#support/browser.ts';
+import { openPage, usePage } from '#support/browser.ts';
 import { spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
 
 let server: SpawnedServer;
@@ -104,6 +104,20 @@ it('draws the buttons of the row that has the focus or the pointer, and no other
   await button('Archive Entered').waitFor(visible);
   expect(await button('Archive Focused').count()).toBe(1);
   expect(await button('Archive Neither').count()).toBe(0);
+});
+
+it('draws the menus of all rows where the pointer is a finger', async () => {
+  await newSessions('One', 'Two');
+  const browser = page.context().browser();
+  if (!browser) throw new Error('the page has no browser');
+  const viewport = { width: 390, height: 800 };
+  const { page: phone, errors } = await openPage(browser, server, { viewport, hasTouch: true, isMobile: true });
+  await phone.getByRole('button', { name: 'Sessions', exact: true }).tap();
+  for (const title of ['One', 'Two']) await phone.getByRole('button', { name: `Menu of ${title}` }).waitFor(visible);
+  await phone.getByRole('button', { name: 'Menu of One' }).tap();
+  await phone.getByRole('menuitem', { name: 'Archive' }).waitFor(visible);
+  await phone.context().close();
+  expect(errors).toEqual([]);
 });
 
 it('archives a session, and restores it in the view of archived ones, with the keyboard alone', async () => {
