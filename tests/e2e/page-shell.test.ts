@@ -54,6 +54,34 @@ const pendingOf = async (id: string) =>
 
 beforeEach(() => page.setViewportSize({ width: 1400, height: 800 }));
 
+/** In the page, before its scripts: sums up how far parts move that are already drawn. */
+const watchShifts = `
+  globalThis.shifted = 0;
+  new PerformanceObserver((list) => {
+    for (const { value } of list.getEntries()) globalThis.shifted += value;
+  }).observe({ type: 'layout-shift', buffered: true });
+`;
+
+// The first one: others leave sessions that wait, which are listed once they are known.
+it('moves no part while the code of others is loaded, and while an answer arrives', async () => {
+  const title = unique('Still');
+  // The tools of the conversation have a line of their own.
+  await page.setViewportSize({ width: 1200, height: 800 });
+  const id = await newSession(title);
+  built.base.model.enqueue({ text: 'First answer.' });
+  await built.prompt(id, 'First.');
+  await page.addInitScript(watchShifts);
+  await page.reload();
+  await page.getByText('Nothing needs you').waitFor(visible);
+  await open(id);
+  await pane(title).getByRole('button', { name: 'View of the conversation' }).waitFor(visible);
+  await pane(title).getByText('First answer.').waitFor(visible);
+  built.base.model.enqueue({ text: 'Second answer.' });
+  await built.prompt(id, 'Second.');
+  await pane(title).getByText('Second answer.').waitFor(visible);
+  expect(await page.evaluate('globalThis.shifted')).toBeLessThan(0.003);
+});
+
 it('answers the approval of the focused pane only, where two panes wait', async () => {
   const [left, right] = [unique('Left'), unique('Right')];
   const ids = [await newSession(left), await newSession(right)];
@@ -130,33 +158,6 @@ it('keeps the sessions of all panes followed while others are visited', async ()
   built.base.model.enqueue({ text: 'Still followed.' });
   await built.prompt(kept, 'hello');
   await pane(left).getByText('Still followed.').waitFor(visible);
-});
-
-/** In the page, before its scripts: sums up how far parts move that are already drawn. */
-const watchShifts = `
-  globalThis.shifted = 0;
-  new PerformanceObserver((list) => {
-    for (const { value } of list.getEntries()) globalThis.shifted += value;
-  }).observe({ type: 'layout-shift', buffered: true });
-`;
-
-it('moves no part while the code of others is loaded, and while an answer arrives', async () => {
-  const title = unique('Still');
-  // The tools of the conversation have a line of their own.
-  await page.setViewportSize({ width: 1200, height: 800 });
-  const id = await newSession(title);
-  built.base.model.enqueue({ text: 'First answer.' });
-  await built.prompt(id, 'First.');
-  await page.addInitScript(watchShifts);
-  await page.reload();
-  await page.getByText('Nothing needs you').waitFor(visible);
-  await open(id);
-  await pane(title).getByRole('button', { name: 'View of the conversation' }).waitFor(visible);
-  await pane(title).getByText('First answer.').waitFor(visible);
-  built.base.model.enqueue({ text: 'Second answer.' });
-  await built.prompt(id, 'Second.');
-  await pane(title).getByText('Second answer.').waitFor(visible);
-  expect(await page.evaluate('globalThis.shifted')).toBeLessThan(0.003);
 });
 
 it('draws no reply of a session that was left in another one', async () => {
