@@ -18,7 +18,7 @@ export interface ProjectionOptions {
   /** Whether the editor has sent the prompt of the turn, so that it displays it already. */
   isOwn(turn: Turn): boolean;
   /** Whether the editor has sent the text, which another client has put into a running turn. */
-  isOwnText(text: string): boolean;
+  isOwnText(text: string, turn: Turn): boolean;
   /** Whether the editor displays notices. */
   hasNotices: boolean;
 }
@@ -87,7 +87,7 @@ export function createProjection(options: ProjectionOptions): Projection {
       // The notification of a task is for the model.
       if (texts.has(frame.frameId) || frame.taskId !== undefined) return;
       texts.set(frame.frameId, frame.text.length);
-      if (!options.isOwnText(frame.text)) yield chunk('user_message_chunk', frame.frameId, frame.text);
+      if (!options.isOwnText(frame.text, turn)) yield chunk('user_message_chunk', frame.frameId, frame.text);
       return;
     }
     const sent = texts.get(frame.frameId) ?? 0;

@@ -30,7 +30,7 @@ export interface Prompts {
   /** Call it after each change of the transcript. */
   changed(): void;
   isOwn(turn: Turn): boolean;
-  isOwnText(text: string): boolean;
+  isOwnText(text: string, turn: Turn): boolean;
 }
 
 interface Waiting {
@@ -53,6 +53,8 @@ interface Waiting {
 export function createPrompts(agents: Agents): Prompts {
   const waiting = new Set<Waiting>();
   const ownTurns = new Set<string>();
+  /** Texts of the prompts that were put into a turn, by turn: they are needed when its end was already the reply. */
+  const steeredTexts = new Map<string, string[]>();
   /** The highest ordinal of the turns whose sender was determined. */
   let lastOrdinal = -1;
 
@@ -93,8 +95,13 @@ export function createPrompts(agents: Agents): Prompts {
         if (one.turnId !== undefined || entry.steeredAt === undefined) return { stopReason: 'end_turn' };
         one.isSteered = true;
         one.turnId = runningTurn(agents);
+        keepText(one, one.turnId ?? lastTurn(state));
         return one.turnId === undefined ? { stopReason: 'end_turn' } : undefined;
     }
+  }
+
+  function keepText({ request }: Waiting, turnId: string | undefined): void {
+    if (turnId !== undefined) steeredTexts.set(turnId, [...(steeredTexts.get(turnId) ?? []), request.text]);
   }
 
   /** Finds the entry of a command, which has opened a turn, was put into a running one, or is queued. */
@@ -175,7 +182,10 @@ export function createPrompts(agents: Agents): Prompts {
       for (const one of waiting) check(one);
     },
     isOwn: ({ turnId }) => ownTurns.has(turnId),
-    isOwnText: (text) => [...waiting].some(({ request }) => request.text !== '' && text.includes(request.text)),
+    isOwnText(text, { turnId }) {
+      const own = [...[...waiting].map(({ request }) => request.text), ...(steeredTexts.get(turnId) ?? [])];
+      return own.some((one) => one !== '' && text.includes(one));
+    },
   };
 }
 

@@ -144,6 +144,27 @@ it('opens sessions next to each other from the menu, by keys and by dragging, an
   await expect.poll(hash).toBe(`#/s/${third}+${second}`);
 });
 
+it('keeps the focus in a pane that was displayed alone', async () => {
+  const [left, right] = [unique('Left'), unique('Right')];
+  await open(await newSession(left), await newSession(right));
+  const focusedPane = () => page.locator('.session-pane.focused').getAttribute('aria-label');
+  const toggle = async () => {
+    await pane(right).getByRole('button', { name: 'Session menu' }).click();
+    await page.getByRole('menuitem', { name: 'Show only this region' }).click();
+  };
+  await toggle();
+  await field(left).waitFor(hidden);
+  await toggle();
+  await field(left).waitFor(visible);
+  expect(await focusedPane()).toBe(right);
+  await field(right).focus();
+  await page.setViewportSize({ width: 390, height: 800 });
+  await field(left).waitFor(hidden);
+  await page.setViewportSize({ width: 1400, height: 800 });
+  await field(left).waitFor(visible);
+  await isFocused(field(right));
+});
+
 it('keeps the sessions of all panes followed while others are visited', async () => {
   const [left, right] = [unique('Kept left'), unique('Kept right')];
   const [kept = '', other = ''] = [await newSession(left), await newSession(right)];

@@ -135,6 +135,32 @@ describe('createPrompts', () => {
     expect(await outcome).toEqual({ stopReason: 'cancelled' });
   });
 
+  describe('knows the text of a steered prompt after the end of the turn, because it is displayed later', () => {
+    const steered = entry('one', 'completed', { steeredAt: '2026-01-01T00:00:00.000Z' });
+    const ownTexts = ({ main, prompts }: ReturnType<typeof open>) =>
+      main.items.map((item) => item.kind === 'turn' && prompts.isOwnText('mine', item));
+
+    it('that has ended after the prompt was accepted', async () => {
+      const opened = open();
+      opened.apply(turn(0, 'running', { prompt: 'other' }));
+      const outcome = opened.run(opened.request('one', 'mine'));
+      await turnsOfEvents();
+      opened.apply(steered);
+      opened.apply(turn(0, 'completed', { prompt: 'other' }), turn(1, 'running', { prompt: 'next' }));
+      expect(await outcome).toEqual({ stopReason: 'end_turn' });
+      expect(ownTexts(opened)).toEqual([true, false]);
+    });
+
+    it('that has ended before', async () => {
+      const opened = open();
+      opened.apply(turn(0, 'running', { prompt: 'other' }));
+      const outcome = opened.run(opened.request('one', 'mine'));
+      opened.apply(steered, turn(0, 'completed', { prompt: 'other' }));
+      expect(await outcome).toEqual({ stopReason: 'end_turn' });
+      expect(ownTexts(opened)).toEqual([true]);
+    });
+  });
+
   it('ends with its turn when a resync has lost the entry', async () => {
     const { run, request, apply, reset } = open();
     const outcome = run(request('one'));
