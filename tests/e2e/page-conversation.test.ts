@@ -419,16 +419,32 @@ it('jumps to any turn without the turns between, from outline and find, and back
 it('counts the messages below while the user reads above', async () => {
   for (let number = 1; number <= 12; number += 1) await turn(`Prompt ${number}.`);
   await log().getByText('Answer to Prompt 12.').waitFor(visible);
-  // Again if the answer has grown in the same frame, which keeps the end in view.
-  await expect
-    .poll(async () => {
-      await log().evaluate((element) => (element.scrollTop = 100));
-      return page.getByRole('button', { name: 'Go to the newest message' }).isVisible();
-    })
-    .toBe(true);
+  await log().hover();
+  await page.mouse.wheel(0, -2000);
+  await page.getByRole('button', { name: 'Go to the newest message' }).waitFor(visible);
   await turn('another');
   await page.getByRole('button', { name: /^\d new messages$/ }).click();
   await log().getByText('Answer to another').waitFor(visible);
+});
+
+it('stays where the focus has moved if the conversation grows before the scroll event', async () => {
+  await built.ok('POST', `/sessions/${session}/profile`, { agent_config: { permission_mode: 'yolo' } });
+  for (const number of [1, 2]) {
+    await turn(
+      `work ${number}`,
+      { calls: [{ name: 'Bash', args: { command: 'true' } }] },
+      { text: 'line\n\n'.repeat(20) },
+    );
+  }
+  const work = log().locator('button[data-work]');
+  await expect.poll(() => work.count()).toBe(2);
+  // In one task: no frame is drawn in between.
+  await work.first().evaluate((element) => {
+    element.focus();
+    element.click();
+  });
+  await page.getByRole('button', { name: 'Go to the newest message' }).waitFor(visible);
+  await expect.poll(() => work.first().evaluate((element) => element.getBoundingClientRect().top)).toBeGreaterThan(0);
 });
 
 it('moves between turns by j and k while the conversation has the focus, and keeps it when the row is scrolled away', async () => {
