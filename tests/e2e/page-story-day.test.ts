@@ -134,6 +134,8 @@ it('approves on a phone what was read to its end', async () => {
     .getByRole('link', { name: /From the phone/ })
     .tap();
   await at.card().waitFor(visible);
+  // Its end is in view, then its header.
+  await expect.poll(() => at.card().getByRole('button', { name: 'Reject …' }).isEnabled()).toBe(true);
   const touch = await phone.context().newCDPSession(phone);
   // Next to the text of the card, which has a scroll position of its own.
   await touch.send('Input.synthesizeScrollGesture', { x: 8, y: 300, yDistance: 1000, speed: 4000 });
