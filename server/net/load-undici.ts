@@ -11,8 +11,13 @@ export const PARTS = [
   'undici/lib/dispatcher/agent.js',
   'undici/lib/web/fetch/util.js',
   'undici/lib/web/fetch/index.js',
-  'undici/lib/web/cookies/index.js',
   'undici/lib/web/websocket/stream/websocketstream.js',
+  'undici/lib/web/cache/cachestorage.js',
+  'undici/lib/web/eventsource/eventsource.js',
+  'undici/lib/mock/snapshot-agent.js',
+  'undici/lib/interceptor/cache.js',
+  'undici/lib/interceptor/dns.js',
+  'undici/lib/dispatcher/env-http-proxy-agent.js',
 ];
 
 /**
@@ -28,5 +33,10 @@ export async function loadUndici(): Promise<typeof import('undici')> {
     require(part);
     await yieldToLoop();
   }
+  // Undici's cookies read the global Headers, for which Node loads its own copy of undici.
+  Reflect.get(globalThis, 'Headers');
+  await yieldToLoop();
+  require('undici');
+  await yieldToLoop();
   return import('undici');
 }

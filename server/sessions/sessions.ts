@@ -396,7 +396,8 @@ export function createSessions(deps: SessionsDeps): Sessions {
     streams: createSessionStreams({ index, live, holder, rowOf }),
     followers,
     async preload() {
-      await Promise.all([loader.engine(), copies()]);
+      await loader.engine();
+      await copies();
     },
     startBackground() {
       callOffStart = clock.setTimeout(() => {
