@@ -16,19 +16,42 @@ export async function launchBrowser(report) {
 /** The value below which that share of the values is. */
 export const at = (values, share) => values.toSorted((a, b) => a - b)[Math.floor(share * (values.length - 1))];
 
-/**
- * Runs `work`; the longest task of the page's main thread meanwhile, in ms of CPU: on a busy machine its time by the
- * clock contains the work of other processes.
- */
+const threadOf = ({ pid, tid }) => `${pid} ${tid}`;
+
+/** The longest task of these threads, in ms of CPU: on a busy machine its time by the clock contains other processes. */
+function longestOf(traceEvents, threads) {
+  const tasks = traceEvents.filter((event) => event.name.endsWith('RunTask') && threads.has(threadOf(event)));
+  return tasks.reduce((most, { tdur = 0 }) => Math.max(most, tdur / 1000), 0);
+}
+
+/** Runs `work`; the longest task of the page's main thread meanwhile, in ms of CPU. */
 export async function longestTask(browser, page, work) {
   await browser.startTracing(page, { categories: ['toplevel'] });
   await work();
   const { traceEvents } = JSON.parse((await browser.stopTracing()).toString());
-  const threadOf = ({ pid, tid }) => `${pid} ${tid}`;
   const mains = traceEvents.filter(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain');
-  const threads = new Set(mains.map(threadOf));
-  const tasks = traceEvents.filter((event) => event.name.endsWith('RunTask') && threads.has(threadOf(event)));
-  return tasks.reduce((most, { tdur = 0 }) => Math.max(most, tdur / 1000), 0);
+  return longestOf(traceEvents, new Set(mains.map(threadOf)));
+}
+
+/**
+ * The longest task of the load of a page, in ms of CPU, without developer tools, as people load it: with them, each
+ * request takes a stack trace, for which the scripts are parsed once more. `loaded` resolves when the page has loaded.
+ */
+export async function longestTaskOfLoad(browser, url, loaded) {
+  const devtools = await browser.newBrowserCDPSession();
+  await browser.startTracing(undefined, { categories: ['toplevel', 'blink.user_timing'] });
+  const { browserContextId } = await devtools.send('Target.createBrowserContext');
+  await devtools.send('Target.createTarget', { url, browserContextId, ...VIEWPORT });
+  await loaded();
+  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString());
+  await devtools.send('Target.disposeBrowserContext', { browserContextId });
+  await devtools.detach();
+  const { origin } = new URL(url);
+  const starts = traceEvents.filter(
+    ({ name, args }) => name === 'navigationStart' && args.data?.documentLoaderURL?.startsWith(origin),
+  );
+  if (starts.length === 0) throw new Error('the trace has no load of the page');
+  return longestOf(traceEvents, new Set(starts.map(threadOf)));
 }
 
 /** In the page: milliseconds between frames, until `stopFrames` is called. */
