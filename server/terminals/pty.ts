@@ -2,7 +2,7 @@
  * A program on a pseudo terminal of this machine. The library forks it and reads from it; this module writes, and
  * tracks when the descriptor must not be used any more.
  */
-import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { IPty } from 'node-pty';
 import { errorCode } from '#server/errors/errno.ts';
@@ -73,6 +73,39 @@ function holdOpen({ ptsName }: Descriptors): () => void {
   return () => closeSync(fd);
 }
 
+/** More than a terminal of Linux or macOS holds; a program in the background could write without an end. */
+const MOST_HELD_BYTES = 256 * 1024;
+
+/**
+ * Reads what the terminal still holds before its socket is destroyed. The library does that 200 ms after the exit, which
+ * may be before the next read of a busy thread.
+ */
+export function drainBeforeDestroy({ fd, socket }: Pick<Descriptors, 'fd' | 'socket'>): void {
+  const destroy = socket.destroy.bind(socket);
+  socket.destroy = (error) => {
+    let left = socket.destroyed ? 0 : MOST_HELD_BYTES;
+    while (left > 0) {
+      const chunk = readHeld(fd);
+      if (!chunk) break;
+      left -= chunk.length;
+      socket.push(chunk);
+    }
+    return destroy(error);
+  };
+}
+
+/** Undefined if nothing is left, or the program's side is closed. */
+function readHeld(fd: number): Buffer | undefined {
+  const chunk = Buffer.alloc(64 * 1024);
+  try {
+    const length = readSync(fd, chunk);
+    return length > 0 ? chunk.subarray(0, length) : undefined;
+  } catch (error) {
+    if (errorCode(error) === 'EAGAIN' || errorCode(error) === 'EIO') return undefined;
+    throw error;
+  }
+}
+
 /** The library's writing busy-loops on a full terminal, which would block the thread. */
 function writeTo({ fd, socket }: Descriptors, bytes: Uint8Array): number {
   // After closing, the number may belong to another file.
@@ -97,6 +130,7 @@ export async function loadPty(): Promise<OpenPty> {
     // The library closes the socket on an error; without a listener the error would crash the server.
     descriptors?.socket.on('error', () => undefined);
     if (descriptors) {
+      drainBeforeDestroy(descriptors);
       pty.onExit(holdOpen(descriptors));
       // A process that inherits the descriptor could read the screen and type.
       pty.onExit(hideDescriptor(descriptors.fd));

@@ -1,9 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { spawn } from 'node-pty';
 import { expect, it, onTestFinished } from 'vitest';
+import * as z from 'zod';
 import { spawnGroup } from '#server/processes/spawn.ts';
-import { loadPty, type Pty, type PtyExit } from '#server/terminals/pty.ts';
+import { drainBeforeDestroy, loadPty, type Pty, type PtyExit } from '#server/terminals/pty.ts';
 
 async function open(file: string, env: NodeJS.ProcessEnv = {}): Promise<Pty> {
   const openPty = await loadPty();
@@ -74,4 +77,30 @@ it.each(['with', 'without'])('a program that cannot be executed exits with 1, %s
   const exits = ptys.map(exitOf);
   for (const { pid } of ptys) process.kill(-pid, 'SIGKILL');
   await Promise.all(exits);
+});
+
+const descriptorsSchema = z.object({ fd: z.number(), _socket: z.instanceof(Socket) });
+const readStopSchema = z.custom<() => void>((value) => typeof value === 'function');
+
+it('keeps the last output of a program that was not read when the socket is destroyed', async () => {
+  const pty = spawn('sh', ['-c', 'sleep 0.2; printf "last words"'], {});
+  const { fd, _socket: socket } = descriptorsSchema.parse(pty);
+  drainBeforeDestroy({ fd, socket });
+  let text = '';
+  pty.onData((chunk) => (text += chunk));
+  const exited = new Promise((resolve) => pty.onExit(resolve));
+  // As if the thread were busy from the first read to the end.
+  await new Promise((resolve) => setImmediate(resolve));
+  const handle: unknown = Reflect.get(socket, '_handle');
+  if (!(handle instanceof Object)) throw new Error('the socket has no handle');
+  readStopSchema.parse(Reflect.get(handle, 'readStop')).call(handle);
+  await exited;
+  expect(text).toBe('last words');
+});
+
+it('ends a terminal into which a program in the background writes without an end', async () => {
+  const pty = await open('sh');
+  const exited = exitOf(pty);
+  pty.write(Buffer.from('(trap "" HUP; yes) & exit 3\n'));
+  expect(await exited).toEqual({ exitCode: 3, signal: 0 });
 });
