@@ -24,6 +24,15 @@ const watchShifts = () => {
   }).observe({ type: 'layout-shift', buffered: true });
 };
 
+/** Resolves when `isReached` does to true; fails after 30 s. */
+async function until(isReached) {
+  const end = performance.now() + 30_000;
+  while (!(await isReached())) {
+    if (performance.now() > end) throw new Error('the page has not connected, or not disconnected');
+    await delay(50);
+  }
+}
+
 const firstPaint = () => performance.getEntriesByName('first-contentful-paint')[0]?.startTime;
 
 /** A page without a cache: `bytes()` received for its files so far, without the requests of the API. */
@@ -100,11 +109,11 @@ export async function measurePageStart({ builds, model, quick, report }) {
     for (const _ of loads) {
       const before = await connections();
       const loaded = async () => {
-        while ((await connections()) === before) await delay(50);
+        await until(async () => (await connections()) > before);
         await delay(SETTLED_MS);
       };
       tasks.push(await longestTaskOfLoad(browser, start, loaded));
-      while ((await connections()) > before) await delay(50);
+      await until(async () => (await connections()) === before);
     }
     report.line({ name: 'page: longest task at start', unit: 'ms CPU', now: tasks, aim: { most: 60 } });
     report.note(

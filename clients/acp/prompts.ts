@@ -53,8 +53,8 @@ interface Waiting {
 export function createPrompts(agents: Agents): Prompts {
   const waiting = new Set<Waiting>();
   const ownTurns = new Set<string>();
-  /** Texts of the prompts that were put into a turn, by turn: they are needed when its end was already the reply. */
-  const steeredTexts = new Map<string, string[]>();
+  /** The last turn into which prompts were put, with their texts: it is displayed after its end has settled them. */
+  let steered: { turnId: string; texts: string[] } | undefined;
   /** The highest ordinal of the turns whose sender was determined. */
   let lastOrdinal = -1;
 
@@ -101,7 +101,9 @@ export function createPrompts(agents: Agents): Prompts {
   }
 
   function keepText({ request }: Waiting, turnId: string | undefined): void {
-    if (turnId !== undefined) steeredTexts.set(turnId, [...(steeredTexts.get(turnId) ?? []), request.text]);
+    if (turnId === undefined) return;
+    if (steered?.turnId !== turnId) steered = { turnId, texts: [] };
+    steered.texts.push(request.text);
   }
 
   /** Finds the entry of a command, which has opened a turn, was put into a running one, or is queued. */
@@ -183,7 +185,8 @@ export function createPrompts(agents: Agents): Prompts {
     },
     isOwn: ({ turnId }) => ownTurns.has(turnId),
     isOwnText(text, { turnId }) {
-      const own = [...[...waiting].map(({ request }) => request.text), ...(steeredTexts.get(turnId) ?? [])];
+      const kept = steered?.turnId === turnId ? steered.texts : [];
+      const own = [...kept, ...[...waiting].map(({ request }) => request.text)];
       return own.some((one) => one !== '' && text.includes(one));
     },
   };

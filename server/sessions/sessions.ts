@@ -396,6 +396,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     streams: createSessionStreams({ index, live, holder, rowOf }),
     followers,
     async preload() {
+      // One after the other: the modules of both together would block the loop longer.
       await loader.engine();
       await copies();
     },

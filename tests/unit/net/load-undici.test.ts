@@ -14,15 +14,17 @@ it('loads modules first that the entry of undici requires', () => {
 });
 
 it('lets the event loop turn before it resolves', async () => {
+  // After each part, Node's own copy and the entry.
+  const expected = PARTS.length + 2;
   let turns = 0;
   const turn = () => {
     turns += 1;
-    if (turns < PARTS.length) setImmediate(turn);
+    if (turns < expected) setImmediate(turn);
   };
   setImmediate(turn);
   const { EnvHttpProxyAgent } = await loadUndici();
   expect(EnvHttpProxyAgent).toBeTypeOf('function');
-  expect(turns).toBe(PARTS.length);
+  expect(turns).toBe(expected);
 });
 
 const MIB = 1024 * 1024;
