@@ -157,26 +157,35 @@ export interface CertificateWatch {
   onUnusable(reason: string): void;
 }
 
-/** Looks at the files once a second; returns the function that ends it. */
+/**
+ * Looks at the files once a second; returns the function that ends it. Files that cannot be used are read again before
+ * they are reported: the two are replaced one after the other, here and by programs that renew certificates.
+ */
 function watchCertificate(files: CertificateFiles, { onChanged, onUnusable }: CertificateWatch): () => void {
+  let isEnded = false;
   let warned = false;
   let reading = Promise.resolve();
-  async function look(): Promise<void> {
+  async function look(isLast: boolean): Promise<void> {
+    clearTimeout(next);
     try {
       onChanged(await readCertificate(files));
       warned = false;
     } catch (error) {
-      if (!warned) onUnusable(errorMessage(error));
-      warned = true;
+      if (warned || isEnded) return;
+      if (isLast) onUnusable(errorMessage(error));
+      else next = setTimeout(read, LOOK_MS, true).unref();
+      warned = isLast;
     }
   }
-  const changed = () => void (reading = reading.then(look));
-  const paths = [files.cert, files.key];
-  for (const path of paths) watchFile(path, { interval: LOOK_MS, persistent: false }, changed);
+  const read = (isLast: boolean) => void (reading = reading.then(() => look(isLast)));
   // Another server may have replaced the files between their reading and the start of the watch, which does not see that.
-  const first = setTimeout(changed, LOOK_MS).unref();
+  let next = setTimeout(read, LOOK_MS, false).unref();
+  const paths = [files.cert, files.key];
+  const changed = () => read(false);
+  for (const path of paths) watchFile(path, { interval: LOOK_MS, persistent: false }, changed);
   return () => {
-    clearTimeout(first);
+    isEnded = true;
+    clearTimeout(next);
     for (const path of paths) unwatchFile(path, changed);
   };
 }

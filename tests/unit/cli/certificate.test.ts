@@ -1,6 +1,7 @@
 /** The certificate of a server that runs for longer than it is valid. */
+import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import {
@@ -82,6 +83,23 @@ it('is applied if another server replaced it before the watch began', async () =
   keep({ files });
   const expected = await readFile(other.cert, 'utf8');
   await until(() => applied.some(({ cert }) => cert === expected));
+});
+
+it('is not reported when it was read while its files were being replaced', async () => {
+  const { files, applied, unusable, keep } = await open();
+  const other = await makeTestCertificate(join(files.cert, '..'), 'other');
+  const oldKey = await readFile(files.key);
+  await copyFile(other.cert, files.cert);
+  await rm(files.key);
+  // Waits for the first look, which reads the old key from it.
+  execFileSync('mkfifo', [files.key]);
+  keep({ files });
+  await writeFile(files.key, oldKey);
+  await rename(other.key, files.key);
+  await until(() => applied.length > 0);
+  expect(unusable).toEqual([]);
+  await writeFile(files.cert, 'nothing');
+  await until(() => unusable.length > 0);
 });
 
 it('that cannot be renewed is reported, and tried again', async () => {
