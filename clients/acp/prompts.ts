@@ -1,5 +1,5 @@
 /** The prompts that the editor has sent and whose end it waits for. */
-import { MAIN_AGENT, type Item, type TranscriptPrompt, type TranscriptState } from '@service-code/client';
+import { ApiError, MAIN_AGENT, type Item, type TranscriptPrompt, type TranscriptState } from '@service-code/client';
 import type { RequestError } from '@agentclientprotocol/sdk';
 import { textOf } from './commands.ts';
 import { refusal, runningTurn, turnOutcome, type Outcome } from './stop-reason.ts';
@@ -13,8 +13,11 @@ export interface PromptRequest {
   /** Its text, as the transcript has it. */
   text: string;
   /** Sends it to the server; the signal aborts when it is cancelled before that. */
-  submit(signal: AbortSignal): Promise<void>;
-  /** Cancels the prompt with this id on the server, without one the running turn; rejects when it cannot be reached. */
+  submit(signal: AbortSignal): Promise<{ hasEnded: boolean }>;
+  /**
+   * Cancels the prompt with this id on the server, without one the running turn. Rejects with ApiError when it has
+   * ended, and when the server cannot be reached.
+   */
   abort(id: string | undefined): Promise<void>;
 }
 
@@ -42,7 +45,7 @@ interface Waiting {
   isSubmitted: boolean;
   unsent: AbortController;
   isCancelled: boolean;
-  /** Whether the transcript has had an entry of the prompt; after a resync it lacks those that have ended. */
+  /** Whether the transcript has or had an entry of the prompt; after a resync it lacks those that have ended. */
   wasSeen: boolean;
   /** Whether another client has put it into a running turn. */
   isSteered: boolean;
@@ -127,8 +130,10 @@ export function createPrompts(agents: Agents): Prompts {
   async function abort(one: Waiting): Promise<void> {
     try {
       await one.request.abort(one.isSteered ? undefined : one.id);
-    } catch {
-      one.settle({ stopReason: 'cancelled' });
+    } catch (error) {
+      // The transcript reports how it has ended, unless it was read again since then.
+      const isKnown = one.id !== undefined && agents.get(MAIN_AGENT)?.prompts.has(one.id);
+      if (!(error instanceof ApiError) || !isKnown) one.settle({ stopReason: 'cancelled' });
     }
   }
 
@@ -159,8 +164,9 @@ export function createPrompts(agents: Agents): Prompts {
       signal.addEventListener('abort', onAbort);
       waiting.add(one);
       try {
-        await request.submit(one.unsent.signal);
+        const { hasEnded } = await request.submit(one.unsent.signal);
         one.isSubmitted = true;
+        one.wasSeen ||= hasEnded;
         if (one.isCancelled) void abort(one);
         check(one);
         const outcome = await settled;

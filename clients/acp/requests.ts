@@ -5,8 +5,10 @@ import { textOf, type Command } from './commands.ts';
 import type { PromptRequest } from './prompts.ts';
 import type { ServerLink } from './server-link.ts';
 
-/** `prompt.id_conflict` and `prompt.already_completed`: the first attempt has arrived. */
-const ARRIVED = [40927, 40903];
+/** `prompt.id_conflict`: the first attempt has arrived. */
+const ARRIVED = 40927;
+/** `prompt.already_completed`: it has arrived, and has ended. */
+const COMPLETED = 40903;
 
 interface Target {
   link: ServerLink;
@@ -31,10 +33,15 @@ export function promptRequest({ link, sessionId, prepare }: Target, content: Con
       } catch (error) {
         if (!(error instanceof ConnectionError)) throw error;
         await link.ready(signal);
-        await rest.submitPrompt(sessionId, body).catch((again: unknown) => {
-          if (!(again instanceof ApiError) || !ARRIVED.includes(again.code)) throw again;
-        });
+        try {
+          await rest.submitPrompt(sessionId, body);
+        } catch (again) {
+          const code = again instanceof ApiError ? again.code : undefined;
+          if (code === COMPLETED) return { hasEnded: true };
+          if (code !== ARRIVED) throw again;
+        }
       }
+      return { hasEnded: false };
     },
     abort: (id) => abort(rest, sessionId, id),
   };
@@ -55,6 +62,7 @@ export function skillRequest(
       await link.ready(signal);
       await prepare();
       await rest.request('POST /api/v1/sessions/{session_id}/skills/{skill_name}:activate', { path, body });
+      return { hasEnded: false };
     },
     abort: (id) => abort(rest, sessionId, id),
   };
@@ -63,10 +71,5 @@ export function skillRequest(
 /** Cancels a prompt; without an id the running turn. */
 async function abort(rest: Rest, sessionId: string, promptId: string | undefined): Promise<void> {
   if (promptId === undefined) await rest.abort(sessionId);
-  else {
-    await rest.abortPrompt(sessionId, promptId).catch((error: unknown) => {
-      // It has ended, which the transcript reports.
-      if (!(error instanceof ApiError)) throw error;
-    });
-  }
+  else await rest.abortPrompt(sessionId, promptId);
 }

@@ -19,7 +19,7 @@ import { createRequestHandler, type RequestHandler } from './requests.ts';
 import { failedResult, resultLine, type Result } from './result.ts';
 import { attach, openSession, type SessionChoice } from './session.ts';
 import { settlePrompt, unlessAborted } from './settle.ts';
-import { answerOf, followPrompt, type Turn } from './turn.ts';
+import { answerOf, followPrompt, type PendingRequests, type Turn } from './turn.ts';
 
 const newUlid = monotonicFactory();
 
@@ -111,8 +111,18 @@ async function runText(
     requests.onEvent(frame);
     describe(frame, output);
   };
-  const followed = followPrompt(client, { sessionId: session.id, promptId, isNew, onEvent });
-  const turn = await unlessAborted(signal, followed);
+  // The program that answers reads requests as events.
+  const record = (type: string, request: object) =>
+    output.record({ type, session_id: session.id, payload: { type, ...request } });
+  const onPending = ({ approvals, questions }: PendingRequests) => {
+    for (const one of approvals) if (requests.onApproval(one)) record('event.approval.requested', one);
+    for (const one of questions) if (requests.onQuestion(one)) record('event.question.requested', one);
+  };
+  const followed = followPrompt(client, { sessionId: session.id, promptId, isNew, onEvent, onPending });
+  const turn = await unlessAborted(signal, followed).catch(async (error: unknown) => {
+    if (isNew) await archive(rest, session.id, output);
+    throw error;
+  });
   const lines =
     options.approvals === 'stdin' && options.stdin ? readAnswers(options.stdin, requests, output) : undefined;
   const submitted = rest.submitPrompt(session.id, {

@@ -1,5 +1,13 @@
 /** Answers the approvals and questions of a run: rejects them, or passes them to the program that runs it. */
-import { ApiError, type Display, type EventFrame, type Rest } from '@service-code/client';
+import {
+  ApiError,
+  type Approval,
+  type Display,
+  type EventFrame,
+  type Question,
+  type ResolveApproval,
+  type Rest,
+} from '@service-code/client';
 import type { AnswerLine } from './answers.ts';
 
 /** Codes of an answer that comes after another client's, or after the end. */
@@ -28,10 +36,16 @@ function subjectOf(action: string, display: Display): string {
   }
 }
 
+type ApprovalFacts = Pick<Approval, 'approval_id' | 'tool_name' | 'action' | 'tool_input_display'>;
+type QuestionFacts = Pick<Question, 'question_id'>;
+
 export interface RequestHandler {
   readonly denied: readonly DeniedCall[];
   /** Receives the events of the run's own turn. */
   onEvent(frame: EventFrame): void;
+  /** Receives a request whose event may have been missed; returns whether it is new. */
+  onApproval(approval: ApprovalFacts): boolean;
+  onQuestion(question: QuestionFacts): boolean;
   /** An answer of the program that runs this one; throws ApiError when the server refuses it. */
   answer(line: AnswerLine): Promise<void>;
   /** From now on each request is rejected, as are the pending ones. */
@@ -49,17 +63,20 @@ export interface RequestOptions {
 export function createRequestHandler({ rest, sessionId, isAnswered, onError }: RequestOptions): RequestHandler {
   const denied: DeniedCall[] = [];
   const pending = new Map<string, () => Promise<void>>();
+  /** Requests of approvals and questions so far. */
+  const known = new Set<string>();
+  /** Calls whose approval was requested and not resolved yet. */
   const calls = new Map<string, DeniedCall>();
   let denies = !isAnswered;
 
-  const dismiss = (question_id: string) =>
-    rest
-      .request('POST /api/v1/sessions/{session_id}/questions/{question_id}:dismiss', {
-        path: { session_id: sessionId, question_id },
-      })
-      .catch((error: unknown) => {
-        if (!(error instanceof ApiError) || error.code !== DISMISSED) throw error;
-      });
+  async function dismiss(question_id: string): Promise<void> {
+    const path = { session_id: sessionId, question_id };
+    try {
+      await rest.request('POST /api/v1/sessions/{session_id}/questions/{question_id}:dismiss', { path });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== DISMISSED) throw error;
+    }
+  }
 
   function run(refuse: () => Promise<void>) {
     refuse().catch((error: unknown) => {
@@ -67,36 +84,52 @@ export function createRequestHandler({ rest, sessionId, isAnswered, onError }: R
     });
   }
 
-  function onRequest(id: string, refuse: () => Promise<void>) {
+  /** Returns whether the request is new. */
+  function onRequest(id: string, refuse: () => Promise<void>): boolean {
+    if (known.has(id)) return false;
+    known.add(id);
     if (denies) run(refuse);
     else pending.set(id, refuse);
+    return true;
+  }
+
+  function onApproval({ approval_id: id, tool_name: tool, action, tool_input_display: display }: ApprovalFacts) {
+    const isNew = onRequest(id, () => resolve(id, { decision: 'rejected', feedback: FEEDBACK }));
+    if (isNew) calls.set(id, { tool, subject: subjectOf(action, display) });
+    return isNew;
+  }
+
+  const onQuestion = ({ question_id: id }: QuestionFacts) => onRequest(id, () => dismiss(id));
+
+  async function resolve(id: string, body: ResolveApproval): Promise<void> {
+    await rest.resolveApproval(sessionId, id, body);
+    // Its event may be among those that the server cannot send.
+    resolved(id, body.decision);
+  }
+
+  function resolved(id: string, decision: ResolveApproval['decision']): void {
+    pending.delete(id);
+    const call = calls.get(id);
+    if (call && decision !== 'approved') denied.push(call);
+    calls.delete(id);
   }
 
   return {
     denied,
     onEvent({ payload }) {
-      if (payload.type === 'event.approval.requested') {
-        const { approval_id: id, tool_name: tool, action, tool_input_display: display } = payload;
-        calls.set(id, { tool, subject: subjectOf(action, display) });
-        onRequest(id, async () => {
-          await rest.resolveApproval(sessionId, id, { decision: 'rejected', feedback: FEEDBACK });
-        });
-      } else if (payload.type === 'event.approval.resolved') {
-        pending.delete(payload.approval_id);
-        const call = calls.get(payload.approval_id);
-        if (call && payload.decision !== 'approved') denied.push(call);
-        calls.delete(payload.approval_id);
-      } else if (payload.type === 'event.question.requested') {
-        const { question_id: id } = payload;
-        onRequest(id, async () => void (await dismiss(id)));
-      } else if (payload.type === 'event.question.answered' || payload.type === 'event.question.dismissed') {
+      if (payload.type === 'event.approval.requested') onApproval(payload);
+      else if (payload.type === 'event.approval.resolved') resolved(payload.approval_id, payload.decision);
+      else if (payload.type === 'event.question.requested') onQuestion(payload);
+      else if (payload.type === 'event.question.answered' || payload.type === 'event.question.dismissed') {
         pending.delete(payload.question_id);
       }
     },
+    onApproval,
+    onQuestion,
     async answer(line) {
       if ('approval_id' in line) {
         const { approval_id, ...body } = line;
-        await rest.resolveApproval(sessionId, approval_id, body);
+        await resolve(approval_id, body);
       } else if (line.answers === undefined) await dismiss(line.question_id);
       else {
         await rest.request('POST /api/v1/sessions/{session_id}/questions/{question_id}', {

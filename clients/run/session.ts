@@ -14,16 +14,18 @@ export interface SessionChoice {
   continues: boolean;
 }
 
+/** Workspaces have the path by which they were opened: links in it may be followed or not. */
 async function newestOf(rest: Rest, cwd: string): Promise<Session> {
-  const root = await realpath(cwd).catch((error: unknown) => {
+  const real = await realpath(cwd).catch((error: unknown) => {
     throw new RunError('bad_use', `cannot use the folder ${cwd}: ${reasonOf(error)}`);
   });
-  const { items: workspaces } = await rest.workspaces();
-  const workspace = workspaces.find((each) => each.root === root);
-  const sessions = workspace && (await rest.sessions({ workspace_id: workspace.id, page_size: 1 }));
-  const [session] = sessions?.items ?? [];
-  if (!session) throw new RunError('bad_use', `there is no session to continue in ${root}`);
-  return session;
+  const workspaces = (await rest.workspaces()).items.filter(({ root }) => root === cwd || root === real);
+  const pages = await Promise.all(workspaces.map(({ id }) => rest.sessions({ workspace_id: id, page_size: 1 })));
+  const [newest] = pages
+    .flatMap(({ items }) => items)
+    .toSorted((a, b) => Date.parse(b.updated_at) - Date.parse(a.updated_at));
+  if (!newest) throw new RunError('bad_use', `there is no session to continue in ${cwd}`);
+  return newest;
 }
 
 /** Throws RunError if the folder has no session to continue. */

@@ -3,11 +3,15 @@ import {
   ApiError,
   ConnectionError,
   MAIN_AGENT,
+  reasonOf,
+  type Approval,
   type Client,
   type EventFrame,
+  type Question,
   type Rest,
   type Socket,
 } from '@service-code/client';
+import { createDeliveredEvents } from './delivered-events.ts';
 import type { EndReason } from './exit-codes.ts';
 
 /** The run ends when the server was away for so long. */
@@ -39,6 +43,11 @@ export interface Turn {
   close(): void;
 }
 
+export interface PendingRequests {
+  approvals: Approval[];
+  questions: Question[];
+}
+
 export interface FollowOptions {
   sessionId: string;
   promptId: string;
@@ -46,32 +55,28 @@ export interface FollowOptions {
   isNew: boolean;
   /** `isOwn`: the event belongs to the prompt's turn or to a subagent of it, and the turn runs. */
   onEvent(frame: EventFrame, isOwn: boolean): void;
+  /** Requests of the prompt's turn that wait for an answer: their events may have been missed. */
+  onPending(requests: PendingRequests): void;
 }
 
 /** Subscribes to the session; resolves when its events are delivered, each once. */
 export async function followPrompt(client: Client, options: FollowOptions): Promise<Turn> {
-  const { sessionId, isNew, onEvent } = options;
+  const { sessionId, isNew, onEvent, onPending } = options;
+  const { rest, socket } = client;
   let settling = options.promptId;
   let running: { turnId: number; promptId: string | undefined } | undefined;
   let number: number | undefined;
   let failure: string | undefined;
   let isAccepted = false;
-  let cursor: { seq: number; epoch?: string } | undefined = isNew ? { seq: 0 } : undefined;
+  let hasMissed = false;
+  const delivered = createDeliveredEvents(isNew ? { seq: 0 } : undefined);
   const subagents = new Set<string>();
   const usage: Usage = { inputOther: 0, output: 0, inputCacheRead: 0, inputCacheCreation: 0 };
   let settle: (end: TurnEnd) => void = () => undefined;
   const ended = new Promise<TurnEnd>((resolve) => (settle = resolve));
 
-  /** Whether the frame was delivered before: a global event of the session is sent again by a replay. */
-  function isRepeated({ seq, epoch, volatile }: EventFrame): boolean {
-    if (epoch === undefined || volatile === true) return false;
-    if (cursor && seq <= cursor.seq && (cursor.epoch ?? epoch) === epoch) return true;
-    cursor = { seq, epoch };
-    return false;
-  }
-
   function onFrame(frame: EventFrame) {
-    if (frame.session_id !== sessionId || isRepeated(frame)) return;
+    if (frame.session_id !== sessionId || delivered.isRepeated(frame)) return;
     const { payload } = frame;
     const agent = 'agentId' in payload ? payload.agentId : MAIN_AGENT;
     const isMain = agent === MAIN_AGENT;
@@ -106,46 +111,87 @@ export async function followPrompt(client: Client, options: FollowOptions): Prom
     usage.inputCacheCreation += step.inputCacheCreation;
   }
 
+  const lose = (message: string) => settle({ reason: 'unreachable', message });
+
   async function subscribe() {
-    const { cursors } = await client.socket.request('subscribe', {
+    const { cursor } = delivered;
+    const { cursors } = await socket.request('subscribe', {
       session_ids: [sessionId],
       ...(cursor && { cursors: { [sessionId]: cursor } }),
     });
-    cursor ??= cursors[sessionId];
+    const reached = cursors[sessionId];
+    if (reached) delivered.reached(reached);
   }
 
-  async function resubscribe() {
-    await subscribe();
-    // The end may be among the events that the server could not send again.
-    if (isAccepted && (await isSettled(client.rest, sessionId, settling))) settle(await endOf(client.rest, sessionId));
+  /** Reads what the events said that the server could not send. */
+  async function recover() {
+    const snapshot = await rest.request('GET /api/v1/sessions/{session_id}/snapshot', {
+      path: { session_id: sessionId },
+    });
+    const turn = snapshot.in_flight_turn;
+    if (turn) running = { turnId: turn.turn_id, promptId: turn.current_prompt_id };
+    if (turn && running?.promptId === settling) {
+      number = turn.turn_id;
+      for (const { id } of snapshot.subagents) subagents.add(id);
+      const isOwn = ({ agent_id = MAIN_AGENT }: { agent_id?: string }) =>
+        agent_id === MAIN_AGENT || subagents.has(agent_id);
+      onPending({
+        approvals: snapshot.pending_approvals.filter(isOwn),
+        questions: snapshot.pending_questions.filter(isOwn),
+      });
+    }
+    if (!(await isSettled(rest, sessionId, settling))) return;
+    number ??= await lastTurn(rest, sessionId);
+    settle(await endOf(rest, sessionId));
   }
 
-  await opened(client.socket);
-  const offEvents = client.socket.onEvent(onFrame);
+  function catchUp() {
+    // Until the server has replied to the prompt, nothing of it can be found.
+    hasMissed = !isAccepted;
+    if (hasMissed) return;
+    recover().catch((error: unknown) => {
+      // A connection that is lost meanwhile is opened once more.
+      if (!(error instanceof ConnectionError)) lose(reasonOf(error));
+    });
+  }
+
+  await opened(socket);
+  const offEvents = socket.onEvent(onFrame);
+  const offResync = socket.on('resync_required', ({ payload: { session_id, current_seq: seq, epoch } }) => {
+    if (session_id !== sessionId) return;
+    delivered.reached({ seq, ...(epoch !== undefined && { epoch }) });
+    catchUp();
+  });
   await subscribe();
   let away: ReturnType<typeof setTimeout> | undefined;
-  const lose = (message: string) => settle({ reason: 'unreachable', message });
   // The client opens a connection that was lost again.
-  const offConnection = client.socket.onConnection(({ kind }) => {
+  const offConnection = socket.onConnection(({ kind }) => {
     if (kind === 'refused') lose('the server refuses the token');
-    if (kind === 'waiting') away ??= setTimeout(() => lose('the server does not answer any more'), AWAY_MS);
+    if (kind === 'waiting') {
+      delivered.lost();
+      away ??= setTimeout(() => lose('the server does not answer any more'), AWAY_MS);
+    }
     if (kind !== 'open') return;
     clearTimeout(away);
     away = undefined;
-    resubscribe().catch((error: unknown) => {
+    subscribe().then(catchUp, (error: unknown) => {
       // A connection that is lost meanwhile is opened once more.
       if (error instanceof ApiError) lose(error.message);
     });
   });
   return {
     ended,
-    accepted: () => void (isAccepted = true),
+    accepted() {
+      isAccepted = true;
+      if (hasMissed) catchUp();
+    },
     promptId: () => settling,
     number: () => number,
     usage: () => usage,
     close() {
       clearTimeout(away);
       offEvents();
+      offResync();
       offConnection();
     },
   };
@@ -173,6 +219,13 @@ function opened(socket: Socket): Promise<void> {
 async function isSettled(rest: Rest, session_id: string, promptId: string): Promise<boolean> {
   const { active, queued } = await rest.request('GET /api/v1/sessions/{session_id}/prompts', { path: { session_id } });
   return active?.prompt_id !== promptId && queued.every(({ prompt_id }) => prompt_id !== promptId);
+}
+
+/** Number of the session's last turn. */
+async function lastTurn(rest: Rest, sessionId: string): Promise<number | undefined> {
+  const { items } = await rest.transcript(sessionId, { agent_id: MAIN_AGENT, page_size: 1 });
+  const item = items.findLast((each) => each.kind === 'turn');
+  return item?.kind === 'turn' ? item.ordinal : undefined;
 }
 
 /** The outcome of the session's last turn. */

@@ -1,9 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import sharp from 'sharp';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { axeFindings } from '#support/accessibility.ts';
 import { launchBrowser } from '#support/browser.ts';
 import { eventually, PATIENCE_MS } from '#support/patience.ts';
 import { serveStories } from '#support/stories.ts';
@@ -33,7 +31,6 @@ const focusedName = (page: Page) =>
 let stories: Awaited<ReturnType<typeof serveStories>>;
 let browser: Browser;
 let page: Page;
-let axe: string;
 let errors: string[];
 
 const window = { width: 1280, height: 900 };
@@ -49,25 +46,8 @@ async function open(theme: Theme, options: Parameters<Browser['newPage']>[0] = {
   return opened;
 }
 
-/** The findings of axe: WCAG 2.2 AA and best practice. */
-async function findings(opened: Page): Promise<string[]> {
-  await opened.evaluate(axe);
-  const results = await opened.evaluate(async (): Promise<AxeResults> => {
-    const { axe } = globalThis as unknown as { axe: { run(context: Document, options: object): Promise<AxeResults> } };
-    return axe.run(document, {
-      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-      resultTypes: ['violations'],
-    });
-  });
-  return results.violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
-}
-
 beforeAll(async () => {
-  [stories, browser, axe] = await Promise.all([
-    serveStories(),
-    launchBrowser(),
-    readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'),
-  ]);
+  [stories, browser] = await Promise.all([serveStories(), launchBrowser()]);
 });
 afterAll(() => Promise.all([browser.close(), stories.close()]));
 
@@ -82,11 +62,11 @@ afterEach(async () => {
 describe.each(themes)('theme %s', (theme) => {
   it('has no finding of axe, at rest and in any part that floats', async () => {
     page = await open(theme);
-    expect(await findings(page)).toEqual([]);
+    expect(await axeFindings(page)).toEqual([]);
     for (const [name, { selector, open }] of Object.entries(floating)) {
       await open(page);
       await page.locator(selector).waitFor();
-      expect({ name, findings: await findings(page) }).toEqual({ name, findings: [] });
+      expect({ name, findings: await axeFindings(page) }).toEqual({ name, findings: [] });
       // A toast has no Esc; it is the last part.
       await page.keyboard.press('Escape');
       if (name !== 'Toast') await page.locator(selector).waitFor({ state: 'detached' });

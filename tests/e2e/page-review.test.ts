@@ -1,11 +1,10 @@
 /** The panel Review: edits of calls, the work tree, comments as one prompt. Build the page first. */
 import { execFileSync } from 'node:child_process';
-import { readFile, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { axeFindings } from '#support/accessibility.ts';
 import { launchBrowser, openPage, type OpenedPage } from '#support/browser.ts';
 import { until } from '#support/patience.ts';
 import { startWorld, type World } from '#support/world.ts';
@@ -15,7 +14,6 @@ const LINES = 20_000;
 
 let world: World;
 let browser: Browser;
-let axe: string;
 let opened: OpenedPage;
 let page: Page;
 let session: string;
@@ -24,10 +22,9 @@ const git = (...args: string[]) =>
   execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@example.org', ...args], { cwd: world.project });
 
 beforeAll(async () => {
-  [world, browser, axe] = await Promise.all([
+  [world, browser] = await Promise.all([
     startWorld({ webDirectory: resolve(import.meta.dirname, '../../web/dist') }),
     launchBrowser(),
-    readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'),
   ]);
   await writeFile(join(world.project, 'a.txt'), 'one\nthe second line\nthree\n');
   git('add', '.');
@@ -78,16 +75,6 @@ const lines = (path: string) => page.getByRole('listbox', { name: `Changed lines
 const line = (path: string, text: string) => lines(path).getByRole('option', { name: text });
 const open = (source: string) => page.getByRole('tab', { name: source, exact: true }).click();
 
-/** The findings of axe in the panel: WCAG 2.2 AA and best practice. */
-async function findings(): Promise<string[]> {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate<AxeResults>(`axe.run('.review', {
-    runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-    rules: { region: { enabled: false } },
-  })`);
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-}
-
 it('displays the edits of the calls, in one column and in two', async () => {
   await line('new.txt', 'added: fresh').waitFor();
   await file('a.txt').click();
@@ -96,7 +83,7 @@ it('displays the edits of the calls, in one column and in two', async () => {
   expect(words.map((word) => word.trim())).toEqual(['long']);
   await page.getByRole('button', { name: 'Side by side' }).click();
   await line('a.txt', 'removed: the second line added: the second long line').waitFor();
-  expect(await findings()).toEqual([]);
+  expect(await axeFindings(page)).toEqual([]);
   await page.getByRole('button', { name: 'Side by side' }).click();
   await page.getByRole('checkbox', { name: 'Viewed: a.txt' }).check();
   await page.getByText('1 of 2 viewed').waitFor();
@@ -120,7 +107,7 @@ it('collects comments on lines of the work tree and sends them as one prompt, wi
   await page.getByRole('textbox', { name: 'Comment on new.txt:2' }).waitFor();
   await page.keyboard.type('Say more.');
   await page.keyboard.press('Control+Enter');
-  expect(await findings()).toEqual([]);
+  expect(await axeFindings(page)).toEqual([]);
 
   world.model.enqueue({ text: 'Understood.' });
   const before = world.model.requests.length;

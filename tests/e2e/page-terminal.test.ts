@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import * as z from 'zod';
 import { usePage } from '#support/browser.ts';
-import { until } from '#support/patience.ts';
+import { eventually, until } from '#support/patience.ts';
 import { spawnServer, type SpawnedServer } from '#support/spawned-server.ts';
 import { PLAIN_SHELL } from '#support/terminals.ts';
 
@@ -123,10 +123,13 @@ it('has the size of its element, and follows it', async () => {
   for (let presses = 0; presses < 5; presses += 1) await height.press('ArrowDown');
   await expect.poll(async () => (await size()).cols).toBeGreaterThan(before.cols);
   await expect.poll(async () => (await size()).rows).toBeLessThan(before.rows);
-  const { cols, rows } = await size();
   await page.locator('.xterm-helper-textarea').focus();
-  await type('stty size');
-  await shows(`${rows} ${cols}`);
+  // The size of the last key may not have arrived yet.
+  await eventually(async () => {
+    const { cols, rows } = await size();
+    await type('stty size');
+    await expect.poll(lines, { timeout: 2000 }).toContain(`${rows} ${cols}`);
+  });
 });
 
 it('displays several, their exits, and closes them', async () => {

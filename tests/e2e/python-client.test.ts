@@ -55,6 +55,11 @@ with client.get_file(stored["id"]) as whole:
     print(whole.status, whole.read().decode())
 with client.get_file(stored["id"], range=(2, 4)) as part:
     print(part.status, part.read().decode(), part.headers["content-range"])
+source = client.post_files(io.BytesIO(b'{"code":0,"data":1}'), "package.json")
+with client.get_file(source["id"]) as whole:
+    print(whole.headers.get_content_type(), whole.read().decode())
+with client.get_file(source["id"], range=(1, 6)) as part:
+    print(part.status, part.read().decode())
 try:
     client.get_file("file_none")
 except ApiError as error:
@@ -76,6 +81,8 @@ print("typed")
     '10 a name.txt',
     '200 0123456789',
     '206 234 bytes 2-4/10',
+    'application/json {"code":0,"data":1}',
+    '206 "code"',
     '40407',
     '3.1.0',
     expect.stringMatching(/True|False/),

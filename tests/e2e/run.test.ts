@@ -1,7 +1,7 @@
 /** `service-code run` on the built output: each ending with its output and exit code. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
@@ -65,6 +65,21 @@ describe('with a running server', () => {
     enqueue({ text: 'Three.' });
     expect(await run(['Third', '--continue'])).toMatchObject({ code: 0 });
     for (const text of ['First', 'Second', 'Third']) expect(lastRequest()).toContain(text);
+  });
+
+  it('continues the newest session of a folder by a path with a link, and without it', async () => {
+    const link = join(built.base.root, 'link');
+    await symlink(built.base.project, link);
+    enqueue({ text: 'One.' });
+    await run(['By link', '--cwd', link]);
+    enqueue({ text: 'Two.' });
+    expect(await run(['Again', '--continue', '--cwd', link])).toMatchObject({ code: 0 });
+    expect(lastRequest()).toContain('By link');
+    enqueue({ text: 'Three.' });
+    await run(['By its path']);
+    enqueue({ text: 'Four.' });
+    expect(await run(['More', '--continue', '--cwd', link])).toMatchObject({ code: 0 });
+    expect(lastRequest()).toContain('By its path');
   });
 
   it('attaches files', async () => {

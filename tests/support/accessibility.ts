@@ -18,8 +18,9 @@ const SETTLED = `new Promise((resolve) => requestAnimationFrame(() => requestAni
     .filter((animation) => animation.effect?.getComputedTiming().endTime !== Infinity)
     .map((animation) => animation.finished)))`;
 
-/** The findings of axe in the whole page: WCAG 2.2 AA and best practice. */
-async function findings(page: Page): Promise<string[]> {
+/** The findings of axe in the whole page, as it is displayed: WCAG 2.2 AA and best practice. */
+export async function axeFindings(page: Page): Promise<string[]> {
+  if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(await axeSource());
   await page.evaluate(SETTLED);
   const { violations } = await page.evaluate<AxeResults>(`axe.run(document, {
     runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
@@ -33,13 +34,12 @@ async function findings(page: Page): Promise<string[]> {
 /** Fails if axe has a finding in one of the four variants; afterwards the page has its size and theme again. */
 export async function expectAccessible(page: Page, sizes: { width: number; height: number }[] = [DESKTOP, PHONE]) {
   const before = page.viewportSize() ?? DESKTOP;
-  await page.evaluate(await axeSource());
   const found: Record<string, string[]> = {};
   for (const size of sizes.toSorted((a) => (a.width === before.width ? -1 : 1))) {
     await page.setViewportSize(size);
     for (const colorScheme of SCHEMES) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      const all = await findings(page);
+      const all = await axeFindings(page);
       if (all.length > 0) found[`${size.width} px, ${colorScheme}`] = all;
     }
   }

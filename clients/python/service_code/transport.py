@@ -50,7 +50,8 @@ def quote(text: str) -> str:
 
 
 def _is_file(response: Any) -> bool:
-    return response.headers.get_content_type() != "application/json"
+    # A file may be JSON too; envelopes have no ranges.
+    return "accept-ranges" in response.headers or response.headers.get_content_type() != "application/json"
 
 
 class Transport:

@@ -1,5 +1,5 @@
 /** Prompts of the editor: each has one outcome. */
-import { applyOps, emptyTranscript, type TranscriptOp, type TranscriptState } from '@service-code/client';
+import { ApiError, applyOps, emptyTranscript, type TranscriptOp, type TranscriptState } from '@service-code/client';
 import { describe, expect, it } from 'vitest';
 import { internal } from '../../../clients/acp/errors.ts';
 import { createPrompts, type PromptRequest } from '../../../clients/acp/prompts.ts';
@@ -32,7 +32,7 @@ function open() {
   const request = (id: string | undefined, text = 'p'): PromptRequest => ({
     id,
     text,
-    submit: async () => {},
+    submit: async () => ({ hasEnded: false }),
     abort: async (promptId) => void aborted.push(promptId ?? 'turn'),
   });
   const run = (one: PromptRequest) => prompts.run(one, new AbortController().signal);
@@ -103,11 +103,11 @@ describe('createPrompts', () => {
 
   it('cancels a prompt that is being sent, after it was accepted', async () => {
     const { run, request, apply, prompts, aborted } = open();
-    let accept = () => {};
+    let accept: (reply: { hasEnded: boolean }) => void = () => {};
     const outcome = run({ ...request('one'), submit: () => new Promise((resolve) => (accept = resolve)) });
     prompts.cancel();
     expect(aborted).toEqual([]);
-    accept();
+    accept({ hasEnded: false });
     await turnsOfEvents();
     expect(aborted).toEqual(['one']);
     apply(entry('one', 'aborted'));
@@ -120,6 +120,40 @@ describe('createPrompts', () => {
     await turnsOfEvents();
     prompts.cancel();
     expect(await outcome).toEqual({ stopReason: 'cancelled' });
+  });
+
+  it('ends when it had ended before a server that was started again has replied', async () => {
+    const { run, request, apply } = open();
+    const outcome = run({ ...request('one'), submit: async () => ({ hasEnded: true }) });
+    apply(turn(0, 'running', { prompt: 'p' }));
+    await turnsOfEvents();
+    apply(turn(0, 'cancelled', { prompt: 'p' }), marker('m1', 'interruption', { turnId: 0, reason: 'server_stopped' }));
+    expect(await outcome).toMatchObject({ error: { code: -32603, message: expect.stringMatching(/stopped/) } });
+  });
+
+  describe('that is cancelled after its end', () => {
+    const hasEnded = () => Promise.reject(new ApiError(40903, 'has ended', { status: 200 }));
+
+    it('ends as cancelled when the transcript does not know it any more', async () => {
+      const { run, request, prompts } = open();
+      const outcome = run({ ...request('one'), abort: hasEnded });
+      await turnsOfEvents();
+      prompts.cancel();
+      expect(await outcome).toEqual({ stopReason: 'cancelled' });
+    });
+
+    it('ends with its entry, after the last updates', async () => {
+      const { run, request, apply, prompts } = open();
+      let isEnded = false;
+      const outcome = run({ ...request('one'), abort: hasEnded }).finally(() => (isEnded = true));
+      await turnsOfEvents();
+      apply(entry('one', 'running'));
+      prompts.cancel();
+      await turnsOfEvents();
+      expect(isEnded).toBe(false);
+      apply(entry('one', 'completed'));
+      expect(await outcome).toEqual({ stopReason: 'cancelled' });
+    });
   });
 
   it('waits for the turn into which another client has steered the prompt', async () => {
