@@ -67,7 +67,10 @@ const resultSchema = z.object({
   denied: z.array(z.object({ tool: z.string() })),
 });
 
-async function run(options: Pick<RunOptions, 'WebSocket'> & Partial<RunOptions>, onPrinted: (text: string) => void = () => {}) {
+async function run(
+  options: Pick<RunOptions, 'WebSocket'> & Partial<RunOptions>,
+  onPrinted: (text: string) => void = () => {},
+) {
   const stdout = new PassThrough();
   let printed = '';
   stdout.on('data', (piece) => {
