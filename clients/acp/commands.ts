@@ -7,7 +7,7 @@ export type Attachment = NonNullable<ActivateSkill['attachments']>[number];
 export type Command =
   | { kind: 'compact'; instruction: string }
   | { kind: 'undo' }
-  | { kind: 'plan'; isOn: boolean }
+  | { kind: 'plan'; isOn: boolean; content: ContentPart[] }
   | { kind: 'skill'; name: string; args: string; attachments: Attachment[] };
 
 const OWN: AvailableCommand[] = [
@@ -17,9 +17,12 @@ const OWN: AvailableCommand[] = [
     input: { hint: 'what the summary should keep' },
   },
   { name: 'undo', description: 'Removes the last prompt and everything after it from the conversation' },
-  { name: 'plan', description: 'Turns plan mode on, or off', input: { hint: 'on or off' } },
+  { name: 'plan', description: 'Turns plan mode on, or off', input: { hint: 'on, off, or what is to be planned' } },
 ];
 const isOwn = (name: string) => OWN.some((one) => one.name === name);
+
+/** Arguments of `/plan`; other text is a prompt that is sent in plan mode. */
+const PLAN_MODES: Partial<Record<string, boolean>> = { '': true, on: true, off: false };
 
 /** Types of skills that a person can activate; others, such as references, are for the model. */
 const OFFERED: ReadonlySet<string> = new Set(['prompt', 'inline', 'flow', 'command']);
@@ -44,10 +47,24 @@ export function commandIn(content: readonly ContentPart[], skills: readonly Skil
   if (name === '') return undefined;
   const args = rest.trim();
   if (name === 'compact') return { kind: 'compact', instruction: args };
-  if (name === 'undo') return { kind: 'undo' };
-  if (name === 'plan') return { kind: 'plan', isOn: args.toLowerCase() !== 'off' };
+  const isAlone = content.every(({ type }) => type === 'text');
+  // With a text it is a request to the model.
+  if (name === 'undo') return args === '' && isAlone ? { kind: 'undo' } : undefined;
+  if (name === 'plan') {
+    const mode = isAlone ? PLAN_MODES[args.toLowerCase()] : undefined;
+    return { kind: 'plan', isOn: mode ?? true, content: mode === undefined ? withoutCommand(content) : [] };
+  }
   const skill = skills.find((one) => isOffered(one) && one.name.toLowerCase() === name.toLowerCase());
   return skill && { kind: 'skill', name: skill.name, args, attachments: content.filter(isAttachment) };
+}
+
+function withoutCommand(content: readonly ContentPart[]): ContentPart[] {
+  const at = content.findIndex(({ type }) => type === 'text');
+  return content.flatMap((part, index) => {
+    if (part.type !== 'text' || index !== at) return [part];
+    const text = part.text.replace(/^\s*\/\S+\s*/, '');
+    return text === '' ? [] : [{ ...part, text }];
+  });
 }
 
 /** The text of a prompt as the transcript has it. */

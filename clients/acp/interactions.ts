@@ -40,6 +40,8 @@ export interface Interactions {
 
 /** `interaction.already_resolved` of approvals and questions, `dismissed`, expired and unknown ones. */
 const ENDED = [40404, 40405, 40902, 40909, 41001, 41002];
+/** Until an approval or a question is requested again. */
+const RETRY_MS = 1000;
 const NO_ANSWER = 'The editor could not display the request for permission.';
 const NO_FORMS = 'This editor cannot display questions, so it was dismissed. Answer it with your next prompt:';
 
@@ -48,6 +50,7 @@ export function createInteractions(options: InteractionOptions): Interactions {
   /** Open requests by the id of the interaction. */
   const open = new Map<string, AbortController>();
   let isClosed = false;
+  let retry: ReturnType<typeof setTimeout> | undefined;
 
   /** Runs until the editor has answered or the request was cancelled. */
   async function request(
@@ -64,12 +67,23 @@ export function createInteractions(options: InteractionOptions): Interactions {
       if (controller.signal.aborted) return;
       if (error instanceof ApiError && ENDED.includes(error.code)) return;
       options.log(`interaction ${id}: ${reasonOf(error)}`);
-      // The editor cannot display the request, so no answer will follow.
-      if (error instanceof RequestError) {
-        await refuse().catch((failure: unknown) => options.log(`interaction ${id}: ${reasonOf(failure)}`));
-      }
-      // It is requested again after the connection was restored.
-      if (error instanceof ConnectionError) open.delete(id);
+      const failure = error instanceof RequestError ? await failureOf(refuse) : error;
+      if (failure === undefined) return;
+      // The answer did not arrive: it is requested again. A lost connection of the events does that too, but requests
+      // have connections of their own.
+      open.delete(id);
+      if (failure instanceof ConnectionError && !isClosed) retry = setTimeout(() => void refresh(), RETRY_MS);
+    }
+  }
+
+  /** Refuses what the editor cannot display. */
+  async function failureOf(refuse: () => Promise<unknown>): Promise<unknown> {
+    try {
+      await refuse();
+      return undefined;
+    } catch (error) {
+      options.log(`a refusal: ${reasonOf(error)}`);
+      return error;
     }
   }
 
@@ -168,6 +182,7 @@ export function createInteractions(options: InteractionOptions): Interactions {
     refresh,
     close() {
       isClosed = true;
+      clearTimeout(retry);
       for (const controller of open.values()) controller.abort();
       open.clear();
     },

@@ -1,6 +1,13 @@
 /** A session that the editor has open: its conversation, prompts, requests and settings. */
 import type { AgentContext, ContentBlock, PromptResponse, SessionUpdate } from '@agentclientprotocol/sdk';
-import { createSignal, MAIN_AGENT, reasonOf, type EventFrame, type Session } from '@service-code/client';
+import {
+  createSignal,
+  MAIN_AGENT,
+  reasonOf,
+  type ContentPart,
+  type EventFrame,
+  type Session,
+} from '@service-code/client';
 import { ulid } from 'ulid';
 import { cancelTasks } from './background-tasks.ts';
 import { followChildren } from './children.ts';
@@ -167,12 +174,16 @@ export async function openSession({ link, editor, session, lists, log }: OpenSes
   const say = (text: string) =>
     emit({ sessionUpdate: 'agent_message_chunk', messageId: ulid(), content: { type: 'text', text } });
 
+  const send = async (content: ContentPart[], signal: AbortSignal) =>
+    reply(await prompts.run(promptRequest(target, content), signal));
+
   async function runCommand(command: Command, signal: AbortSignal): Promise<PromptResponse> {
     switch (command.kind) {
       case 'skill':
         return reply(await prompts.run(skillRequest(target, command), signal));
       case 'plan':
         await facts.change({ plan_mode: command.isOn });
+        if (command.content.length > 0) return send(command.content, signal);
         return reply({ stopReason: 'end_turn', message: `Plan mode is ${command.isOn ? 'on' : 'off'}.` });
       case 'undo':
         await rest.undo(id, 1);
@@ -241,8 +252,7 @@ export async function openSession({ link, editor, session, lists, log }: OpenSes
     async prompt(blocks, signal) {
       const content = contentOf(blocks, cwd);
       const command = commandIn(content, facts.skills);
-      if (command) return runCommand(command, signal);
-      return reply(await prompts.run(promptRequest(target, content), signal));
+      return command ? runCommand(command, signal) : send(content, signal);
     },
     cancel() {
       prompts.cancel();

@@ -63,8 +63,16 @@ function approvedText(display: Approval['tool_input_display']): string | undefin
       return fence(visibleText(display.command), 'sh');
     case 'url_fetch':
       return visibleText(display.url);
-    case 'goal_start':
-      return visibleText(display.objective);
+    case 'goal_start': {
+      const { objective, completionCriterion: criterion } = display;
+      return visibleText(criterion === undefined ? objective : `${objective}\n\nReached when: ${criterion}`);
+    }
+    case 'plan_review':
+      return visibleText(display.plan);
+    case 'agent_call':
+      return fence(visibleText(display.prompt));
+    case 'skill_call':
+      return display.args === undefined ? undefined : fence(visibleText(display.args));
     case 'generic':
       return display.detail === undefined
         ? undefined

@@ -8,7 +8,7 @@ import type {
 } from '@agentclientprotocol/sdk';
 import { ApiError, type Session } from '@service-code/client';
 import { invalid, noModel, unknownSession } from './errors.ts';
-import { createListsOnServer, writeLists } from './lists-on-server.ts';
+import { createListsOnServer, writeLists, type ListsOnServer } from './lists-on-server.ts';
 import { listsOf, type SessionLists } from './lists.ts';
 import { openSession, type Editor, type OpenSession } from './open-session.ts';
 import type { ServerLink } from './server-link.ts';
@@ -42,15 +42,18 @@ export function createSessions(deps: {
   const { rest } = link.client;
   const sessions = new Map<string, OpenSession>();
 
-  async function open(session: Session, lists?: SessionLists): Promise<OpenSession> {
+  const listsOnServer = (id: string, lists?: SessionLists) =>
+    createListsOnServer(
+      { serverId: link.serverId, write: (session, next) => writeLists(rest, session, next) },
+      id,
+      lists,
+    );
+
+  /** Follows the session in place of the one that the editor has open with this id. */
+  async function open(session: Session, lists: ListsOnServer): Promise<OpenSession> {
     sessions.get(session.id)?.release();
     sessions.delete(session.id);
-    const listsLink = {
-      serverId: link.serverId,
-      write: (id: string, next: SessionLists) => writeLists(rest, id, next),
-    };
-    const onServer = await createListsOnServer(listsLink, session.id, lists);
-    const opened = await openSession({ link, editor: deps.editor(), session, lists: onServer, log });
+    const opened = await openSession({ link, editor: deps.editor(), session, lists, log });
     sessions.set(session.id, opened);
     return opened;
   }
@@ -71,7 +74,7 @@ export function createSessions(deps: {
       const session = await rest.createSession(body).catch((error: unknown) => {
         throw directoryError(error, lists) ?? error;
       });
-      const opened = await open(session, lists);
+      const opened = await open(session, await listsOnServer(session.id, lists));
       after(() => opened.start());
       return { sessionId: session.id, ...opened.facts.described() };
     },
@@ -79,13 +82,20 @@ export function createSessions(deps: {
       directory(request.cwd);
       const lists = listsOf(request);
       await link.ready();
-      const opened = await open(await rest.session(request.sessionId));
-      await opened.lists.set(lists).catch((error: unknown) => {
+      const session = await rest.session(request.sessionId);
+      const onServer = await listsOnServer(session.id);
+      await onServer.set(lists).catch((error: unknown) => {
         // Another process may own the session, which can be read nevertheless.
         const isNeeded = lists.mcp_servers.length > 0 || lists.additional_dirs.length > 0;
         if (isNeeded || !(error instanceof ApiError)) throw directoryError(error, lists) ?? error;
       });
-      if (replay) await opened.replay();
+      const opened = await open(session, onServer);
+      if (replay)
+        await opened.replay().catch((error: unknown) => {
+          sessions.delete(session.id);
+          opened.release();
+          throw error;
+        });
       after(() => opened.start());
       return opened.facts.described();
     },

@@ -1,6 +1,11 @@
 /** Either side is killed: the editor, the bridge, the server. */
-import { afterEach, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { access } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
+import { choose } from '#support/acp-editor.ts';
 import { startAcp, type AcpProcess } from '#support/acp-process.ts';
 import { makeBuiltHome } from '#support/built-home.ts';
 import { useBuiltServer } from '#support/built-server.ts';
@@ -13,6 +18,38 @@ let editor: AcpProcess | undefined;
 afterEach(async () => {
   editor?.process.kill('SIGKILL');
   await editor?.exited;
+});
+
+/** Forwards connections to a server, except the first one that answers an approval, which is reset. */
+async function startRelay(target: string): Promise<string> {
+  let isReset = false;
+  const relay = createServer((client) => {
+    const server = connect(Number(new URL(target).port), '127.0.0.1');
+    client.on('error', () => server.destroy()).on('close', () => server.destroy());
+    server.on('error', () => client.destroy()).on('close', () => client.destroy());
+    server.pipe(client);
+    client.on('data', (bytes) => {
+      if (isReset || !/^POST \S+\/approvals\//.test(bytes.toString('latin1'))) return void server.write(bytes);
+      isReset = true;
+      client.resetAndDestroy();
+    });
+  });
+  relay.listen(0, '127.0.0.1');
+  await once(relay, 'listening');
+  onTestFinished(() => void relay.close());
+  const { port } = z.object({ port: z.number() }).parse(relay.address());
+  return `http://127.0.0.1:${port}`;
+}
+
+it('requests permission again when the answer did not reach the server', async () => {
+  editor = await startAcp({ ...base.server, url: await startRelay(base.server.url) });
+  editor.permit(choose('allow_once'));
+  const id = await editor.open(base.base.project);
+  base.base.model.enqueue({ calls: [{ name: 'Bash', args: { command: 'touch made && true' } }] });
+  base.base.model.enqueue({ text: 'Made.' });
+  expect(await editor.prompt(id, 'Go')).toBe('end_turn');
+  expect(editor.permissions).toHaveLength(2);
+  await access(join(base.base.project, 'made'));
 });
 
 const connections = z.object({ connections: z.array(z.unknown()) });

@@ -110,6 +110,25 @@ describe('bad input', () => {
     expect(refused).toContain(member);
   });
 
+  it('leaves an open session open when it cannot be loaded or resumed with other directories', async () => {
+    const cwd = base.base.project;
+    const sessionId = await open();
+    const answer = base.base.model.enqueue({ text: 'One.', hold: true });
+    const reply = editor.prompt(sessionId, 'Go');
+    const earlier = await base.newSession();
+    for (const id of [sessionId, earlier]) {
+      const params = { sessionId: id, cwd, mcpServers: [], additionalDirectories: ['/no/such/folder'] };
+      for (const method of ['session/load', 'session/resume']) {
+        expect(await refusal(method, params)).toContain('-32602 additionalDirectories.0');
+      }
+    }
+    expect(await refusal('session/prompt', { sessionId: earlier, prompt: [{ type: 'text', text: 'x' }] })).toContain(
+      '-32602 sessionId',
+    );
+    answer.release();
+    expect(await reply).toBe('end_turn');
+  });
+
   it('names the member of an open session', async () => {
     const sessionId = await open();
     const audio = { type: 'audio', data: 'AAAA', mimeType: 'audio/wav' };

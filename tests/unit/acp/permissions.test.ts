@@ -54,6 +54,16 @@ describe('requestedCall', () => {
     expect(JSON.stringify(content)).toContain('a<U+202E>b\\nrm x');
   });
 
+  it.each<[Approval['tool_input_display'], string]>([
+    [{ kind: 'agent_call', agent_name: 'explore', prompt: 'Look.\nThen rm \u202Ex' }, 'Look.\nThen rm <U+202E>x'],
+    [{ kind: 'skill_call', skill_name: 'deploy', args: 'to \u200Bprod' }, 'to <U+200B>prod'],
+    [{ kind: 'goal_start', objective: 'Build', completionCriterion: 'no\u202E test', mode: 'yolo' }, 'no<U+202E> test'],
+    [{ kind: 'plan_review', plan: '# A\n\n1. rm \u2067x' }, '1. rm <U+2067>x'],
+  ])('has the whole text of %j', (display, text) => {
+    const { content } = requestedCall(approval(display), '/');
+    expect(content).toEqual([{ type: 'content', content: { type: 'text', text: expect.stringContaining(text) } }]);
+  });
+
   it('has the arguments of a tool without a display, and an id of its own for a subagent', () => {
     const display = { kind: 'generic' as const, summary: 'Approve x', detail: { a: 'b' } };
     const call = requestedCall(approval(display, 'agent-1'), '/');
