@@ -36,6 +36,7 @@ it.skipIf(!python)('sends a prompt and waits for the answer, as its example does
 
 it.skipIf(!python)('raises errors, uploads, downloads parts, and has types that resolve', async () => {
   const program = join(built.base.root, 'program.py');
+  await writeFile(join(built.base.project, 'data.json'), '{"code":0,"data":1}');
   const text = `
 import io, os, typing
 from service_code import ApiError, Client, types
@@ -55,10 +56,10 @@ with client.get_file(stored["id"]) as whole:
     print(whole.status, whole.read().decode())
 with client.get_file(stored["id"], range=(2, 4)) as part:
     print(part.status, part.read().decode(), part.headers["content-range"])
-source = client.post_files(io.BytesIO(b'{"code":0,"data":1}'), "package.json")
-with client.get_file(source["id"]) as whole:
+session = client.post_sessions({"metadata": {"cwd": ${JSON.stringify(built.base.project)}}})
+with client.get_session_fs_download(session["id"], "data.json") as whole:
     print(whole.headers.get_content_type(), whole.read().decode())
-with client.get_file(source["id"], range=(1, 6)) as part:
+with client.get_session_fs_download(session["id"], "data.json", range=(1, 6)) as part:
     print(part.status, part.read().decode())
 try:
     client.get_file("file_none")
