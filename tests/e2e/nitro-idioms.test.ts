@@ -186,6 +186,22 @@ describe('the built server', () => {
 
   it('serves them all', () => expectIdioms(server, false));
 
+  it('serves, validates and documents an endpoint that is a file alone', async () => {
+    expect(await server.api('POST', '/people/ann:greet', { loud: true })).toMatchObject({
+      code: 0,
+      data: { greeting: 'ANN' },
+    });
+    expect(await server.api('POST', '/people/ann:greet', {})).toMatchObject({
+      code: 40001,
+      details: [{ path: 'loud' }],
+    });
+    expect(await server.api('POST', '/people/ann:leave', {})).toMatchObject({ msg: 'unsupported action: ann:leave' });
+    const document: unknown = await (await server.fetch('/openapi.json')).json();
+    expect(document).toMatchObject({
+      paths: { '/api/v1/people/{name}:greet': { post: { operationId: 'greet', requestBody: { required: true } } } },
+    });
+  });
+
   it('logs an error that its answer does not show', async () => {
     await server.fetch('/errors/broken');
     const log = () => readFile(join(server.home, 'logs', 'service-code.log'), 'utf8');

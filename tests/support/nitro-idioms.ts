@@ -1,4 +1,4 @@
-/** Files as Nitro's documentation shows them, for a copy of the project. */
+/** Files as Nitro's documentation shows them, and an endpoint, for a copy of the project. */
 import type { ProjectCopy } from './project-copy.ts';
 
 const FROM_H3 = (names: string) => `import { ${names} } from 'h3';\n`;
@@ -8,6 +8,18 @@ const FROM_NITRO = (names: string) => `import { ${names} } from 'nitropack/runti
 const FILES: Record<string, string> = {
   'routes/hello.ts': `${HANDLER}export default defineEventHandler(() => 'hi');\n`,
   'routes/api/v1/plain.get.ts': `${HANDLER}export default defineEventHandler(({ context }) => ({ id: context.app.serverId }));\n`,
+  'routes/api/v1/people/[name]/actions/greet.post.ts': `import * as z from 'zod';
+import { defineEndpoint } from '#utils/endpoint.ts';
+import { pathParams } from '#utils/params.ts';
+export default defineEndpoint({
+  summary: 'Greet a person',
+  tag: 'meta',
+  operationId: 'greet',
+  params: pathParams('name'),
+  body: z.object({ loud: z.boolean() }),
+  data: z.object({ greeting: z.string() }),
+  handler: ({ params, body }) => ({ greeting: body.loud ? params.name.toUpperCase() : params.name }),
+});\n`,
   'routes/all/[...].ts': `${HANDLER}export default defineEventHandler(({ context }) => context.params?._ ?? 'none');\n`,
   'routes/preflight.options.ts': `${HANDLER}export default defineEventHandler(() => 'options');\n`,
   'routes/(group)/grouped.get.ts': `${HANDLER}export default defineEventHandler(() => 'grouped');\n`,
