@@ -264,8 +264,10 @@ it('leads from the start to the prompt box, and from the list to it, with few ke
 it('runs commands by the position of their keys, as on a Mac, and lists the keys', async () => {
   const title = unique('Keys');
   await open(await newSession(title));
-  await page.evaluate(`document.activeElement.dispatchEvent(
-    new KeyboardEvent('keydown', { code: 'KeyN', key: 'Dead', altKey: true, bubbles: true, cancelable: true }))`);
+  await isFocused(field(title));
+  // Option+N begins an accent there, whose key has the code of a composition.
+  await page.evaluate(`document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {
+    code: 'KeyN', key: 'Dead', keyCode: 229, altKey: true, bubbles: true, cancelable: true }))`);
   await page.getByRole('dialog', { name: 'New session' }).waitFor(visible);
   await page.keyboard.press('Escape');
   await page.getByRole('dialog', { name: 'New session' }).waitFor(hidden);
@@ -290,7 +292,82 @@ it('runs commands by the position of their keys, as on a Mac, and lists the keys
   await sidebar.waitFor(visible);
 });
 
-it('lists each command a single time', async () => {
+it('lists the keys of the panel that has the focus', async () => {
+  const title = unique('Own keys');
+  await open(await newSession(title));
+  await page.keyboard.press('Control+Shift+d');
+  await page.getByRole('tab', { name: 'Review' }).focus();
+  await page.keyboard.press('?');
+  const list = page.getByRole('dialog', { name: 'Keys' });
+  await list.getByText('Next change').waitFor(visible);
+  expect(await list.getByText('Next turn').count()).toBe(0);
+});
+
+it('reports why a command of the slash menu has failed', async () => {
+  const title = unique('Failing');
+  await open(await newSession(title));
+  await page.route('**/sessions/*:compact', (route) =>
+    route.fulfill({ json: { code: 50001, msg: 'no room left', data: null, request_id: 'r' } }),
+  );
+  await page.route('**/sessions/*/export*', (route) =>
+    route.fulfill({ json: { code: 50001, msg: 'no room left', data: null, request_id: 'r' } }),
+  );
+  await field(title).fill('/export');
+  await page.getByRole('option', { name: /xport/ }).first().click();
+  await page.getByText('no room left').waitFor(visible);
+});
+
+it('moves the focus to the pane of a session that is open', async () => {
+  const [one, two] = [unique('Here'), unique('There')];
+  const ids = [await newSession(one), await newSession(two)];
+  await open(...ids);
+  await field(two).focus();
+  await field(one).focus();
+  await page.keyboard.press('Alt+Backquote');
+  await isFocused(field(two));
+  await page.keyboard.type('for there');
+  expect(await field(two).inputValue()).toBe('for there');
+  expect(await field(one).inputValue()).toBe('');
+  await link(one).click();
+  await isFocused(field(one));
+});
+
+it('opens a panel, the drawer and the sidebar also while another region is displayed alone', async () => {
+  const title = unique('Covered');
+  await open(await newSession(title));
+  const alone = async () => {
+    await pane(title).getByRole('button', { name: 'Session menu' }).click();
+    await page.getByRole('menuitem', { name: 'Show only this region' }).click();
+    await page.getByRole('complementary', { name: 'Sidebar' }).waitFor(hidden);
+  };
+  await alone();
+  await page.keyboard.press('Control+Shift+d');
+  await pane(title).getByRole('tab', { name: 'Review' }).waitFor(visible);
+  await field(title).focus();
+  // It is open, but covered.
+  await alone();
+  await pane(title).getByRole('tab', { name: 'Review' }).waitFor(hidden);
+  await page.keyboard.press('Control+Shift+d');
+  await pane(title).getByRole('tab', { name: 'Review' }).waitFor(visible);
+  await field(title).focus();
+  await alone();
+  await page.keyboard.press('Control+j');
+  await pane(title).getByRole('tab', { name: 'Terminal' }).or(pane(title).locator('.xterm')).first().waitFor(visible);
+  await field(title).focus();
+  await alone();
+  await page.keyboard.press('Control+b');
+  await page.getByRole('complementary', { name: 'Sidebar' }).waitFor(visible);
+});
+
+it('has the title of a session in its tab that the list does not have', async () => {
+  const title = unique('Archived');
+  const id = await newSession(title);
+  await built.ok('POST', `/sessions/${id}:archive`);
+  await open(id);
+  await expect.poll(() => page.title()).toMatch(new RegExp(`^(\\(\\d+\\) )?${title} · `));
+});
+
+it('lists each command a single time, and no keys twice', async () => {
   const title = unique('Commands');
   await open(await newSession(title));
   await page.keyboard.press('Control+k');
@@ -300,6 +377,9 @@ it('lists each command a single time', async () => {
   await options.filter({ hasText: 'Review' }).waitFor(visible);
   const titles = await options.locator('.page-palette-text').allTextContents();
   expect(titles.filter((name, at) => titles.indexOf(name) !== at)).toEqual([]);
+  const keys = await options.locator('.ui-keys').allInnerTexts();
+  expect(keys).toContain('Ctrl\nK');
+  expect(keys.filter((name, at) => keys.indexOf(name) !== at)).toEqual([]);
 });
 
 it('closes the innermost part at Escape, and a panel that covers the conversation by its button', async () => {

@@ -124,6 +124,35 @@ it('keeps the last character that was typed before the page was left', async () 
   expect(await prompt(page).inputValue()).toBe('abcstored');
 });
 
+it('keeps the text of the database when the browser has no room for what was typed last', async () => {
+  const server = await serverDuringTest(await temporaryHome());
+  const page = await pageWithSession(server);
+  await prompt(page).fill('stored');
+  const other = await page.context().newPage();
+  await other.goto(server.url);
+  const release = await blockDrafts(other);
+  await prompt(page).fill('being stored');
+  await prompt(page).fill('kept');
+  const kept = `JSON.stringify(Object.values(localStorage))`;
+  await until(async () => (await page.evaluate<string>(kept)).includes('kept'), 'the kept text');
+  await page.evaluate(`Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); }`);
+  await prompt(page).fill('a longer text');
+  await release();
+  const text = `new Promise(async (resolve) => {
+    const [{ name }] = (await indexedDB.databases()).filter(({ name }) => name.includes('drafts'));
+    indexedDB.open(name).onsuccess = ({ target: { result: database } }) => {
+      database.transaction('drafts').objectStore('drafts').getAll().onsuccess = ({ target: { result: all } }) => {
+        database.close();
+        resolve(JSON.stringify(all));
+      };
+    };
+  })`;
+  await until(async () => (await other.evaluate<string>(text)).includes('a longer text'), 'the text in the database');
+  await page.reload();
+  await until(async () => (await prompt(page).inputValue()) !== '');
+  expect(await prompt(page).inputValue()).toBe('a longer text');
+});
+
 it('a new tab gets the token of an open one, whose server is then known to be there', async () => {
   const home = await temporaryHome();
   const server = await serverDuringTest(home);

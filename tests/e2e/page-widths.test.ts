@@ -55,7 +55,8 @@ it.each([
   await page.setViewportSize(size);
   await openSession();
   if (panel) {
-    await page.keyboard.press('Control+Shift+D');
+    // The widest window displays it by default.
+    if (size.width < 1800) await page.keyboard.press('Control+Shift+D');
     await page.getByRole('tab', { name: 'Work tree' }).waitFor(visible);
   }
   for (const text of ['', 'a prompt']) {
@@ -72,6 +73,14 @@ it('displays the panel next to the conversation from 1,800 px, until a person cl
   expect(await panel.count()).toBe(0);
   await page.setViewportSize({ width: 1800, height: 900 });
   await panel.waitFor(visible);
+  expect(await panel.getByRole('tab').allInnerTexts()).toEqual([
+    'Review',
+    'Plan and tasks',
+    'Agents',
+    'Files',
+    'MCP',
+  ]);
+  await panel.getByRole('tab', { name: 'Review', selected: true }).waitFor(visible);
   await page.getByRole('button', { name: 'Close the panel' }).click();
   await panel.waitFor(hidden);
   await page.reload();

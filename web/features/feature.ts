@@ -130,6 +130,8 @@ export interface Panel {
   place?: 'side' | 'drawer';
   /** Keys that open and close it, as those of a command. */
   keys?: string;
+  /** Keys that its parts handle while they have the focus, for the list of keys. */
+  ownKeys?: readonly { keys: string; title: PlainKey }[];
   /**
    * Mounted when its tab is first opened, unmounted when the session is left (with the scope `app`: when the pane is
    * closed); props `session` and `shown`, whether the tab is visible.

@@ -23,7 +23,7 @@ import { sessionLinks } from './session-links/index.ts';
 import { review } from './review/index.ts';
 import { shell } from './shell/index.ts';
 import { skills } from './skills/index.ts';
-import { subagents } from './subagents/index.ts';
+import { agentsPanel, subagents } from './subagents/index.ts';
 import { swarm } from './swarm/index.ts';
 import { tasks } from './tasks/index.ts';
 import { terminals } from './terminals/index.ts';
@@ -58,6 +58,7 @@ export const features: readonly Feature[] = [
   skills,
   review,
   planAndTasks,
+  agentsPanel,
   workspace,
   terminals,
   mcp,

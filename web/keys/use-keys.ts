@@ -2,7 +2,7 @@
 import { onBeforeUnmount, onMounted } from 'vue';
 import type { Workbench } from '../stores/workbench.ts';
 import { isMac } from './chord.ts';
-import { isComposing } from './composing.ts';
+import { beginsAccent, isComposing } from './composing.ts';
 import { createKeyMap } from './key-map.ts';
 import { isTextField } from './press.ts';
 import { regionOf, rememberFocus } from './regions.ts';
@@ -23,7 +23,8 @@ export function useKeys(workbench: Workbench): void {
   const keys = createKeyMap(workbench.commands, { isStrict: import.meta.env.DEV, isMac: isMac() });
 
   function onKeydown(event: KeyboardEvent) {
-    if (event.defaultPrevented || isComposing(event) || isCovered(event.target)) return;
+    if (event.defaultPrevented || isCovered(event.target)) return;
+    if (isComposing(event) && !beginsAccent(event)) return;
     const { target } = event;
     const found = keys.find(event, { region: regionOf(target), inText: isTextField(target) });
     const command = found.find(({ when }) => when?.(workbench.commandContext()) ?? true);

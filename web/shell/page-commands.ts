@@ -73,8 +73,10 @@ export const page: Feature = {
       icon: 'panel-left',
       keys: 'Mod+B',
       run({ workbench: { layout, navigation } }) {
+        const isCovered = layout.single.value !== undefined;
+        layout.single.value = undefined;
         if (layout.isPhone.value) navigation.show('sessions');
-        else layout.sidebar.isOpen = !layout.sidebar.isOpen;
+        else layout.sidebar.isOpen = isCovered || !layout.sidebar.isOpen;
       },
     },
     {

@@ -14,6 +14,10 @@ export interface Pane {
   readonly drawer: Ref<string | undefined>;
   /** Opens a panel in its place, and moves the keys of commands to this pane. */
   show(panelId: string): void;
+  /** Opens a panel, or closes it if it is displayed. */
+  toggle(panelId: string): void;
+  /** Moves the focus to its prompt box. */
+  focusPrompt(): void;
 }
 
 export const paneKey: InjectionKey<Pane> = Symbol('pane');

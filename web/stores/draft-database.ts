@@ -56,6 +56,7 @@ export function createDraftDatabase(name: string): DraftStorage {
             localStorage.setItem(textKey, text);
           } catch {
             // It is too long, and only the database has it.
+            localStorage.removeItem(textKey);
           }
         },
       };

@@ -9,9 +9,5 @@ export const panelCommands = (panels: readonly Panel[]): Command[] =>
     ...(icon !== undefined && { icon }),
     ...(keys !== undefined && { keys }),
     when: ({ pane }) => pane !== undefined,
-    run({ pane }) {
-      if (pane?.panel.value === id) pane.panel.value = undefined;
-      else if (pane?.drawer.value === id) pane.drawer.value = undefined;
-      else pane?.show(id);
-    },
+    run: ({ pane }) => pane?.toggle(id),
   }));

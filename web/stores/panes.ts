@@ -14,6 +14,7 @@ export interface PanesDeps {
 }
 
 const placeOf = ({ place = 'side' }: Panel) => place;
+const keyOf = (place: 'side' | 'drawer') => (place === 'side' ? 'panel' : 'drawer');
 
 /** Never disposed. */
 export function createPanes({ navigation, layout, panels }: PanesDeps) {
@@ -53,9 +54,13 @@ export function createPanes({ navigation, layout, panels }: PanesDeps) {
   }
 
   function open(next: readonly string[], id: string) {
+    const isOpen = ids().includes(id);
     navigation.go(sessionsHash(next));
     const pane = slots.value.find(({ sessionId }) => sessionId === id);
-    if (pane) focus(pane.slot);
+    if (!pane) return;
+    focus(pane.slot);
+    // The prompt box of a new pane takes the focus when it is drawn.
+    if (isOpen && !layout.isPhone.value) drawn.get(pane.slot)?.focusPrompt();
   }
 
   function close(slot: number) {
@@ -65,7 +70,7 @@ export function createPanes({ navigation, layout, panels }: PanesDeps) {
 
   /** The id of the open panel of a place; on a phone it is the displayed region. */
   function openPanel(slot: number, place: 'side' | 'drawer'): WritableComputedRef<string | undefined> {
-    const key = place === 'side' ? 'panel' : 'drawer';
+    const key = keyOf(place);
     const choices = panels.filter((panel) => placeOf(panel) === place);
     return computed({
       get() {
@@ -82,6 +87,8 @@ export function createPanes({ navigation, layout, panels }: PanesDeps) {
         return choices.find(({ id }) => id === chosen)?.id;
       },
       set(id) {
+        // What is displayed alone would cover it.
+        if (id !== undefined && layout.single.value !== key) layout.single.value = undefined;
         if (layout.isPhone.value) {
           if (id === undefined) void navigation.leave();
           else navigation.show('panel', id);
@@ -119,18 +126,27 @@ export function createPanes({ navigation, layout, panels }: PanesDeps) {
     close,
     has: (id: string): boolean => slots.value.some(({ sessionId }) => sessionId === id),
     /** Creates the pane of a slot, and registers it until `remove` is called. */
-    add(slot: number, session: OpenSession): { pane: Pane; remove(): void } {
+    add(slot: number, session: OpenSession, focusPrompt: () => void): { pane: Pane; remove(): void } {
       const [panel, drawer] = [openPanel(slot, 'side'), openPanel(slot, 'drawer')];
+      const placeOfPanel = (id: string) => panels.find((other) => other.id === id)?.place ?? 'side';
+      const openIn = (id: string) => (placeOfPanel(id) === 'drawer' ? drawer : panel);
       const pane: Pane = {
         id: `pane-${slot}`,
         isFocused: computed(() => focused.value?.slot === slot),
         session,
         panel,
         drawer,
+        focusPrompt,
         show(id) {
           focus(slot);
-          const wanted = panels.find((other) => other.id === id);
-          if (wanted) (placeOf(wanted) === 'drawer' ? drawer : panel).value = id;
+          openIn(id).value = id;
+        },
+        toggle(id) {
+          const { single, isPhone } = layout;
+          const place = openIn(id);
+          const isCovered = !isPhone.value && single.value !== undefined && single.value !== keyOf(placeOfPanel(id));
+          if (place.value === id && !isCovered) place.value = undefined;
+          else pane.show(id);
         },
       };
       drawn.set(slot, pane);

@@ -6,10 +6,12 @@ import { tabTitle } from '../state/tab-title.ts';
 import { useWorkbench } from './workbench.ts';
 
 export function useTabTitle(): void {
-  const { list, selected, workspaces, meta } = useWorkbench();
+  const { list, selected, panes, workspaces, meta } = useWorkbench();
   watchEffect(() => {
     const { sessions } = list.value;
-    const session = sessions.find(({ id }) => id === selected.value);
+    // The list has not all sessions.
+    const session =
+      panes.focusedPane.value?.session.view.value.session ?? sessions.find(({ id }) => id === selected.value);
     document.title = tabTitle({
       waiting: sessions.filter(({ pending_interaction }) => pending_interaction !== 'none').length,
       session: session && titleOf(session),

@@ -223,8 +223,9 @@ export function createWorkbench(features: FeatureSet, tokens: TokenStore) {
     select: panes.select,
     showView: (id: string) => navigation.go(`#/${id}`),
     /** Selects a session and displays one of its messages. */
-    openAt(id: string, wanted: TurnTarget | undefined) {
-      panes.select(id);
+    openAt(id: string, wanted: TurnTarget | undefined, { isBeside = false }: { isBeside?: boolean } = {}) {
+      if (isBeside) panes.openBeside(id);
+      else panes.select(id);
       target.value = wanted;
     },
     /** Returns the followed session; a recently used one is reused without loading. */

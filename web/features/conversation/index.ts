@@ -64,6 +64,6 @@ export const conversation: Feature = {
       when: hasSession,
       run: ({ session }) => moveTurn(session, -1),
     },
-    { id: 'conversation.view', title: 'conversation.viewNext', icon: 'eye', keys: 'Mod+O', run: nextViewMode },
+    { id: 'conversation.view', title: 'conversation.viewNext', icon: 'eye', keys: 'Ctrl+O', run: nextViewMode },
   ],
 };

@@ -6,5 +6,19 @@ import type { Feature } from '../feature.ts';
 const ReviewPanel = defineAsyncComponent(() => import('./ReviewPanel.vue'));
 
 export const review: Feature = {
-  panels: [{ id: 'review', label: t('review.title'), icon: 'file-diff', keys: 'Mod+Shift+D', component: ReviewPanel }],
+  panels: [
+    {
+      id: 'review',
+      label: t('review.title'),
+      icon: 'file-diff',
+      keys: 'Mod+Shift+D',
+      ownKeys: [
+        { keys: 'N', title: 'review.next' },
+        { keys: 'P', title: 'review.previous' },
+        { keys: 'C', title: 'review.comment' },
+        { keys: 'V', title: 'review.mark-viewed' },
+      ],
+      component: ReviewPanel,
+    },
+  ],
 };

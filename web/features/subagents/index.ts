@@ -12,5 +12,9 @@ export const subagents: Feature = {
   ...subagentViews,
   bodies: { task: TaskBody },
   cards: SubagentCards,
+};
+
+/** Listed for the place of its tab. */
+export const agentsPanel: Feature = {
   panels: [{ id: 'agents', label: t('agents.title'), icon: 'bot', component: AgentsPanel }],
 };

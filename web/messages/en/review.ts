@@ -15,6 +15,7 @@ export const review = {
   'review.no-git-text': 'This folder has no git repository. The edits of the session are listed under “Session”.',
   'review.files': 'Changed files',
   'review.viewed': ({ path }: { path: string }) => `Viewed: ${path}`,
+  'review.mark-viewed': 'Mark the file as viewed',
   'review.viewed-count': ({ viewed, count }: { viewed: number; count: number }) => `${viewed} of ${count} viewed`,
   'review.written': 'Written',
   'review.edited': 'Edited',
