@@ -73,13 +73,7 @@ it('displays the panel next to the conversation from 1,800 px, until a person cl
   expect(await panel.count()).toBe(0);
   await page.setViewportSize({ width: 1800, height: 900 });
   await panel.waitFor(visible);
-  expect(await panel.getByRole('tab').allInnerTexts()).toEqual([
-    'Review',
-    'Plan and tasks',
-    'Agents',
-    'Files',
-    'MCP',
-  ]);
+  expect(await panel.getByRole('tab').allInnerTexts()).toEqual(['Review', 'Plan and tasks', 'Agents', 'Files', 'MCP']);
   await panel.getByRole('tab', { name: 'Review', selected: true }).waitFor(visible);
   await page.getByRole('button', { name: 'Close the panel' }).click();
   await panel.waitFor(hidden);
