@@ -1,5 +1,6 @@
 /** Answers a search in the thread that has the index. */
 import * as z from 'zod';
+import { yieldToLoop } from '#server/async/yield.ts';
 import type { Connection, IndexDb } from '#server/storage/derived-db.ts';
 import { budgetLimits, type BudgetLimits } from './budget.ts';
 import { indexJournal } from './index-journal.ts';
@@ -7,9 +8,8 @@ import type { FoundDocument, SearchAnswer, SearchJob } from './messages.ts';
 import { conditionsOf, decodeToken, encodeToken } from './page-token.ts';
 import { findPage } from './run-query.ts';
 import { SESSIONS } from './sessions.ts';
-import { snippetOf } from './snippet.ts';
+import { snippetOf, wantedTexts } from './snippet.ts';
 import type { Match } from './order.ts';
-import type { Query } from './query.ts';
 
 const documentRows = z.array(
   z.object({
@@ -67,8 +67,16 @@ export async function answerSearch(
   });
   const last = page.matches.at(-1);
   const hasMore = page.hasMore && isFilled;
+  const wanted = wantedTexts(query);
+  const found: FoundDocument[] = [];
+  for (const match of page.matches) {
+    found.push(...documentOf(connection, match, wanted));
+    // Texts are long; other queries go between them.
+    await yieldToLoop();
+    signal.throwIfAborted();
+  }
   return {
-    found: page.matches.flatMap((match) => documentOf(connection, match, query)),
+    found,
     hasMore,
     token: hasMore && last ? encodeToken(conditions, generation, last, page.frequencies) : undefined,
     incomplete: page.incomplete ?? (live && isLate() ? 'deadline' : undefined),
@@ -85,11 +93,15 @@ function documentsOf({ all }: Connection, id: string): number {
 }
 
 /** Empty for a document that was removed meanwhile. */
-function documentOf({ all }: Connection, { number, sessionId, score }: Match, query: Query): FoundDocument[] {
+function documentOf(
+  { all }: Connection,
+  { number, sessionId, score }: Match,
+  wanted: readonly string[],
+): FoundDocument[] {
   return documentRows.parse(all(DOCUMENT, { number })).map(({ text, turn, step, ...document }) => ({
     ...document,
     sessionId,
-    snippet: document.role === 'title' ? text : snippetOf(text, query.text, query.mode),
+    snippet: document.role === 'title' ? text : snippetOf(text, wanted),
     turn: turn ?? undefined,
     step: step ?? undefined,
     score,

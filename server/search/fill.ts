@@ -67,42 +67,73 @@ export interface FillDeps {
   goesOn(): boolean;
   /** Whether another portion may begin. */
   mayBeginPortion(): Promise<boolean>;
+  /** Whether another session may be removed. */
+  mayRemove(): Promise<boolean>;
   /** Default: 5,000. */
   portion?: number | undefined;
 }
 
 /** Runs one pass over the indexed sessions; resolves to whether it went through all sessions of the home. */
 export async function fillPass(deps: FillDeps): Promise<boolean> {
-  const { connection, sessionIndex, sessionsDir, index, flush, goesOn, mayBeginPortion, portion = PORTION } = deps;
+  const {
+    connection,
+    sessionIndex,
+    sessionsDir,
+    index,
+    flush,
+    goesOn,
+    mayBeginPortion,
+    mayRemove,
+    portion = PORTION,
+  } = deps;
   // Attaching would create it.
   if (!existsSync(sessionIndex)) return false;
-  const { all, exec } = connection;
+  const { all } = connection;
+  const reading = <T>(read: () => T): T => withSessionIndex(connection, sessionIndex, read);
+
+  let hasAllSessions: boolean | undefined;
+  function readPortion(archived: number, before: Place) {
+    hasAllSessions ??= all(FILLED).length > 0;
+    const [last]: Place[] = placesSchema.parse(all(LAST, { archived, ...before, portion }));
+    const { updatedAt: lastUpdatedAt, id: lastId } = last ?? AFTER_ALL;
+    return { last, rows: rowsSchema.parse(all(DIFFERENT, { archived, ...before, lastUpdatedAt, lastId })) };
+  }
+
+  for (const archived of [0, 1]) {
+    let before: Place | undefined = BEFORE_ALL;
+    while (before) {
+      if (!(await mayBeginPortion())) return false;
+      const place: Place = before;
+      const { last, rows } = reading(() => readPortion(archived, place));
+      // Before anything is awaited, because the rows may be outdated then.
+      for (const row of rows) if (row.isShownWrongly) setArchived(connection, row.id, row.archived);
+      for (const row of rows) {
+        if (!row.isOutdated) continue;
+        if (!goesOn()) break;
+        await index({ ...row, folder: join(sessionsDir, row.workspaceId, row.id) });
+      }
+      await flush();
+      if (!goesOn()) return false;
+      before = last;
+    }
+  }
+  const removed = reading(() => z.array(z.object({ id: z.string() })).parse(all(REMOVED, { portion })));
+  for (const { id } of removed) {
+    if (!(await mayRemove())) return false;
+    await removeSession(connection, id);
+  }
+  storeNumber(connection);
+  return hasAllSessions === true;
+}
+
+/**
+ * Attaches the session index for a read alone: while it is attached, a transaction of the search index locks it for
+ * writing too, for which turns would wait.
+ */
+function withSessionIndex<T>({ exec }: Connection, sessionIndex: string, read: () => T): T {
   exec('ATTACH DATABASE @sessionIndex AS session_index', { sessionIndex });
   try {
-    const hasAllSessions = all(FILLED).length > 0;
-    for (const archived of [0, 1]) {
-      let before: Place | undefined = BEFORE_ALL;
-      while (before) {
-        if (!(await mayBeginPortion())) return false;
-        const [last]: Place[] = placesSchema.parse(all(LAST, { archived, ...before, portion }));
-        const { updatedAt: lastUpdatedAt, id: lastId } = last ?? AFTER_ALL;
-        const rows = rowsSchema.parse(all(DIFFERENT, { archived, ...before, lastUpdatedAt, lastId }));
-        // Before anything is awaited, because the rows may be outdated then.
-        for (const row of rows) if (row.isShownWrongly) setArchived(connection, row.id, row.archived);
-        for (const row of rows) {
-          if (!row.isOutdated) continue;
-          if (!goesOn()) break;
-          await index({ ...row, folder: join(sessionsDir, row.workspaceId, row.id) });
-        }
-        await flush();
-        if (!goesOn()) return false;
-        before = last;
-      }
-    }
-    const removed = z.array(z.object({ id: z.string() })).parse(all(REMOVED, { portion }));
-    for (const { id } of removed) removeSession(connection, id);
-    storeNumber(connection);
-    return hasAllSessions;
+    return read();
   } finally {
     exec('DETACH DATABASE session_index');
   }

@@ -169,6 +169,7 @@ export function createIndexer(deps: IndexerDeps): Indexer {
       flush: batch.flush,
       goesOn: isFilling,
       mayBeginPortion: mayFill,
+      mayRemove: mayReadOn,
       portion,
     });
     if (!isComplete) schedulePass(retryAfterMs);

@@ -31,7 +31,7 @@ export interface Portion {
 
 /**
  * Yields the changes of the complete lines up to byte `length` of the journal that are not indexed yet. A journal with
- * another epoch, or a shorter one, is indexed from its start. Throws `internal.error` for a damaged line, errors of the
+ * another epoch, or one that is shorter than what is indexed of it, is indexed from its start. Throws `internal.error` for a damaged line, errors of the
  * file system and of SQLite.
  */
 export async function* readPortions(
@@ -44,11 +44,11 @@ export async function* readPortions(
     const head = await readHeader(file);
     if (!head) return;
     const { epoch } = head.header;
-    const end = Math.min(length, await file.size());
+    const size = await file.size();
     let session = findSession(connection, source.id);
     // Another server may reset the same session.
-    while (session && (session.epoch !== epoch || session.length > end || isBeingReset(session))) {
-      resetSession(connection, session.number, epoch);
+    while (session && (session.epoch !== epoch || session.length > size || isBeingReset(session))) {
+      await resetSession(connection, session.number, epoch);
       session = findSession(connection, source.id);
     }
     const { length: indexed, fold: state } = session ?? { length: 0, fold: '[]' };
@@ -65,6 +65,8 @@ export async function* readPortions(
       units: 0,
     });
     let portion = portionFrom(indexed);
+    // The caller's length may be older than what is indexed, and than the journal.
+    const end = Math.min(length, size);
     for await (const lines of readLines(file, Math.max(indexed, head.end), end)) {
       for (const line of lines) {
         await addLine(portion, fold, line, blobs);

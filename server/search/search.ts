@@ -250,9 +250,12 @@ export function createSearch(deps: SearchDeps): Search {
 
   function indexStateOf(answer: SearchAnswer, isLive: boolean): SearchReply['index_state'] {
     const { state, indexedSessions, documents } = answer;
-    if (isLive) return { state: 'ready', indexed_sessions: 1, total_sessions: 1, documents };
-    let total = indexedSessions;
     let { degraded } = answer;
+    if (isLive) {
+      const facts = { state: 'ready', indexed_sessions: 1, total_sessions: 1, documents } as const;
+      return degraded === undefined ? facts : { ...facts, stale: true, degraded };
+    }
+    let total = indexedSessions;
     try {
       total = countSessions();
     } catch (error) {

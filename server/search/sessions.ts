@@ -1,5 +1,6 @@
 /** The index's rows of sessions. */
 import * as z from 'zod';
+import { yieldToLoop } from '#server/async/yield.ts';
 import type { Connection } from '#server/storage/derived-db.ts';
 import { removeSome } from './write-documents.ts';
 
@@ -65,19 +66,19 @@ const RESETTING = -1;
 export const isBeingReset = ({ length }: IndexedSession): boolean => length === RESETTING;
 
 /** Removes all documents of a session, in several transactions, so that its journal is indexed from its start. */
-export function resetSession(connection: Connection, number: number, epoch: string): void {
+export async function resetSession(connection: Connection, number: number, epoch: string): Promise<void> {
   const { run } = connection;
   run(`UPDATE sessions SET length = ${RESETTING}, fold = '[]', epoch = @epoch WHERE number = @number`, {
     number,
     epoch,
   });
-  removeDocuments(connection, number);
+  await removeDocuments(connection, number);
   run(`UPDATE sessions SET length = 0 WHERE number = @number AND length = ${RESETTING}`, { number });
 }
 
-function removeDocuments(connection: Connection, number: number): void {
-  let isMore = true;
-  while (isMore) isMore = removePart(connection, number);
+/** Queries go between its transactions. */
+async function removeDocuments(connection: Connection, number: number): Promise<void> {
+  while (removePart(connection, number)) await yieldToLoop();
 }
 
 /** Returns whether documents are left. Another server may end the reset first, and then add documents. */
@@ -120,11 +121,11 @@ export function setArchived({ run }: Connection, id: string, archived: boolean):
 const numberRows = z.array(z.object({ number: z.number() }));
 
 /** Removes a session whose folder was removed. */
-export function removeSession(connection: Connection, id: string): void {
+export async function removeSession(connection: Connection, id: string): Promise<void> {
   const rows = numberRows.parse(connection.all('SELECT number FROM sessions WHERE id = @id', { id }));
   for (const { number } of rows) {
     connection.run(`UPDATE sessions SET length = ${RESETTING} WHERE number = @number`, { number });
-    removeDocuments(connection, number);
+    await removeDocuments(connection, number);
     connection.transaction(() => {
       const sql = `DELETE FROM sessions WHERE number = @number AND length = ${RESETTING}`;
       changeNumber(connection, -connection.run(sql, { number }));

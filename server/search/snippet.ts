@@ -1,7 +1,10 @@
 /** The part of a text that a hit displays. */
 import { normalizedText, type Range } from '#server/text/normalized-text.ts';
 import { wordsOf } from '#server/text/word-runs.ts';
-import { queryTermsOf } from './words.ts';
+import type { Query } from './query.ts';
+
+/** A query of a few terms may repeat them in many words. */
+const MOST_WANTED = 100;
 
 /** UTF-16 units on each side of the match. */
 const CONTEXT_UNITS = 80;
@@ -32,13 +35,14 @@ function cut(text: string, start: number, end: number): string {
   return `${from > 0 ? '…' : ''}${piece}${to < text.length ? '…' : ''}`;
 }
 
-/**
- * Returns the surroundings of the first occurrence of the normalized query or, for `terms`, of one of its words;
- * without an occurrence the beginning of the text.
- */
-export function snippetOf(text: string, query: string, mode: 'terms' | 'literal'): string {
+/** The texts that a snippet displays: the query itself and, for `terms`, its words. */
+export function wantedTexts({ text, terms, mode }: Pick<Query, 'text' | 'terms' | 'mode'>): string[] {
+  return mode === 'literal' ? [text] : [...new Set([text, ...terms, ...wordsOf(text)])].slice(0, MOST_WANTED);
+}
+
+/** Returns the surroundings of the first wanted text; without one, the beginning of the text. */
+export function snippetOf(text: string, wanted: readonly string[]): string {
   const found = normalizedText(text);
-  const wanted = mode === 'literal' ? [query] : [query, ...wordsOf(query), ...queryTermsOf(query)];
   const match = earliest(found.text, wanted);
   if (!match) return cut(text, 0, Math.min(text.length, 2 * CONTEXT_UNITS));
   const { start, end } = found.original(match);

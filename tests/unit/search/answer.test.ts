@@ -110,7 +110,7 @@ describe('scores', () => {
     const both = Math.log(1 + 3 / 2);
     expect(await score()).toEqual([expect.closeTo(both, 6)]);
     expect(await score({ session: 'a' })).toEqual([expect.closeTo(both, 6)]);
-    removeSession(connection, 'b');
+    await removeSession(connection, 'b');
     expect(await score()).toEqual([expect.closeTo(Math.log(1 + 1 / 1), 6)]);
   });
 });

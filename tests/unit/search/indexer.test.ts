@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { createFillPace, type FillPace } from '#server/search/fill-pace.ts';
 import { createIndexer, type Indexer, type IndexerDeps } from '#server/search/indexer.ts';
+import { indexJournal } from '#server/search/index-journal.ts';
 import type { Hint } from '#server/search/messages.ts';
 import { liveConnection } from '#server/search/live-connection.ts';
 import { indexSchema } from '#server/sessions/index/session-header.ts';
@@ -34,14 +35,14 @@ beforeEach(() => {
 /** An indexer that owns the lease, with the statements that it ran. */
 function start(deps: Partial<IndexerDeps> = {}): { indexer: Indexer; statements: string[] } {
   const statements: string[] = [];
-  const { connection } = search;
+  const { connection = search.connection, ...more } = deps;
   const indexer = createIndexer({
     db: search.db,
     connection: {
       ...connection,
-      exec(sql, binding) {
+      all(sql, binding) {
         statements.push(sql);
-        connection.exec(sql, binding);
+        return connection.all(sql, binding);
       },
     },
     sessionIndex: home.sessionIndex,
@@ -49,13 +50,14 @@ function start(deps: Partial<IndexerDeps> = {}): { indexer: Indexer; statements:
     isSearching: () => false,
     checkLease: () => indexer.setFilling(true),
     passEveryMs: 1,
-    ...deps,
+    ...more,
   });
   closeLater(indexer.close);
   return { indexer, statements };
 }
 
-const passes = (statements: string[]) => statements.filter((sql) => sql.startsWith('DETACH')).length;
+/** Passes that have compared all sessions; the last statement finds those that were removed. */
+const passes = (statements: string[]) => statements.filter((sql) => sql.includes('NOT EXISTS')).length;
 const texts = (id: string) =>
   documentsOf(search.connection, id)
     .map(({ text }) => text)
@@ -98,6 +100,25 @@ describe('a pass', () => {
     await morePasses(statements);
     expect(texts('other')).toEqual(['one', 'two']);
     expect(stored()).toEqual([{ value: 4 }]);
+  });
+
+  it('locks the session index in none of its transactions, so that turns can write it', async () => {
+    const hint = await home.addSession('a', ['about a']);
+    await home.addSession('b', ['about b']);
+    let writes = 0;
+    const transaction = (work: () => void) =>
+      search.connection.transaction(() => {
+        work();
+        // It waits for two seconds where the session index is locked, and then fails.
+        home.setLength('a', hint.length);
+        writes += 1;
+      });
+    const { indexer, statements } = start({ connection: { ...search.connection, transaction } });
+    indexer.setFilling(true);
+    await eventually(() => expect(indexed()).toContain('a'));
+    await morePasses(statements);
+    expect(writes).toBeGreaterThan(0);
+    expect(indexer.failure()).toBeUndefined();
   });
 
   it('compares no sessions while a query runs', async () => {
@@ -192,6 +213,27 @@ describe('a pass', () => {
     expect((await stat(copy)).size).toBe((await home.noteLength('short')).length);
     await morePasses(statements);
     expect(texts('short')).toEqual(['gone', 'kept']);
+  });
+
+  it('leaves a session as it is that is indexed further than its row says, as while its turn runs', async () => {
+    const hint = await home.addSession('running', ['first', 'second']);
+    const lines = (await readFile(home.journal('running'), 'utf8')).split('\n');
+    const earlier = lines.slice(
+      0,
+      lines.findIndex((line) => line.includes('second')),
+    );
+    home.setLength('running', Buffer.byteLength(`${earlier.join('\n')}\n`));
+    const { indexer, statements } = start();
+    indexer.hint([hint]);
+    await eventually(() => expect(texts('running')).toEqual(['first', 'second']));
+    const numbers = () => search.connection.all('SELECT number FROM documents ORDER BY number');
+    const before = numbers();
+    indexer.setFilling(true);
+    await morePasses(statements);
+    expect(numbers()).toEqual(before);
+    expect(texts('running')).toEqual(['first', 'second']);
+    await indexJournal(search.connection, hint, 1, { newest: true, goesOn: async () => true });
+    expect(numbers()).toEqual(before);
   });
 
   it('reads only the lines that were added to a journal', async () => {
@@ -383,8 +425,8 @@ describe('a pass', () => {
       },
     });
     indexer.setFilling(true);
-    await eventually(() => expect(passes(statements)).toBe(1));
-    expect(portions).toBe(3);
+    await eventually(() => expect(portions).toBe(3));
+    expect(passes(statements)).toBe(0);
     expect(indexed()).toHaveLength(6);
     expect(search.db.filled()).toBe(false);
     // The lease is owned again.

@@ -267,7 +267,7 @@ describe('pages', () => {
     add('removed', 2, 'vanishing', 2);
     removeFrom(connection, readSession(connection, source, 'e').number, 'main', 2);
     expect(await hits({ query: 'vanishing' })).toEqual(['removed/main.1.0']);
-    removeSession(connection, 'removed');
+    await removeSession(connection, 'removed');
     expect(await hits({ query: 'vanishing' })).toEqual([]);
     expect(await hits({ query: 'vanish', mode: 'literal' })).toEqual([]);
   });

@@ -45,6 +45,8 @@ export interface SearchHome {
   addSession(id: string, prompts: string[]): Promise<Hint>;
   /** Writes the present length of a journal to the session's row. */
   noteLength(id: string): Promise<Hint>;
+  /** Writes any length of a journal to the session's row. */
+  setLength(id: string, length: number): Hint;
   close(): void;
 }
 
@@ -56,12 +58,13 @@ export function openSearchHome(home: string): SearchHome {
   const journal = (id: string) => join(folderOf(id), 'journal.ndjson');
   let updatedAt = 0;
 
-  async function noteLength(id: string): Promise<Hint> {
-    const { size: length } = await stat(journal(id));
+  function setLength(id: string, length: number): Hint {
     updatedAt += 1;
     db.run((connection) => sessionRows.upsert(connection, headerOf(id, updatedAt), length));
     return { id, workspaceId: WORKSPACE, archived: false, folder: folderOf(id), length };
   }
+
+  const noteLength = async (id: string) => setLength(id, (await stat(journal(id))).size);
 
   return {
     home,
@@ -87,6 +90,7 @@ export function openSearchHome(home: string): SearchHome {
       return noteLength(id);
     },
     noteLength,
+    setLength,
     close: () => db.close(),
   };
 }

@@ -4,7 +4,7 @@ import { afterEach, expect, it } from 'vitest';
 import { searchRequestSchema } from '#schema/rest/search.ts';
 import { createLogger } from '#server/logging/log.ts';
 import { noticeSchema, type FoundDocument, type SearchAnswer } from '#server/search/messages.ts';
-import { createSearch, searchTimes, type Search } from '#server/search/search.ts';
+import { createSearch, searchTimes, type Search, type SearchDeps } from '#server/search/search.ts';
 import type { SessionHeader } from '#server/sessions/index/session-header.ts';
 import { createThread } from '#server/threads/thread.ts';
 import { eventually } from '#support/patience.ts';
@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 /** A search whose thread runs out of memory in as many of its searches. */
-async function startDying(times: number) {
+async function startDying(times: number, sessionOf: SearchDeps['sessionOf'] = () => undefined) {
   const deaths = new Int32Array(new SharedArrayBuffer(4));
   Atomics.store(deaths, 0, times);
   let threads = 0;
@@ -38,13 +38,14 @@ async function startDying(times: number) {
         onDeath,
       });
     },
-    sessionOf: () => undefined,
+    sessionOf,
     countSessions: () => 3,
     workspaceIds: async (id) => [id],
     log: createLogger('silent'),
   });
   opened.push(search);
-  const find = () => search.search(searchRequestSchema.parse({ query: 'word' }), new AbortController().signal);
+  const find = (more: object = {}) =>
+    search.search(searchRequestSchema.parse({ query: 'word', ...more }), new AbortController().signal);
   return { find, threads: () => threads };
 }
 
@@ -52,7 +53,7 @@ const healthy = { items: [], has_more: false, source: 'index', index_state: { st
 
 it('starts a thread that ran out of memory again, and answers', async () => {
   const { find, threads } = await startDying(1);
-  const replies = await Promise.all(Array.from({ length: 5 }, find));
+  const replies = await Promise.all(Array.from({ length: 5 }, () => find()));
   for (const reply of replies) {
     expect(reply).toMatchObject(healthy);
     expect(reply.index_state).not.toHaveProperty('degraded');
@@ -123,6 +124,15 @@ function startFake(sessions: Record<string, Partial<SessionHeader>> = {}, holder
       search.receive({ type, sessionId, payload, seq: 1, time: 1, epoch: 'e', ...(volatile && { volatile }) }),
   };
 }
+
+it('says of an open session that nothing could be searched where the thread ends again', async () => {
+  const { find } = await startDying(2, () => ({ header, length: 1, isLive: true }));
+  expect(await find({ container: { session_id: 'a' } })).toMatchObject({
+    items: [],
+    source: 'live',
+    index_state: { state: 'ready', stale: true, degraded: expect.stringMatching(/./) },
+  });
+});
 
 it('sends no hint for a new session without a text, which a pass adds', async () => {
   const { hinted, find, receive } = startFake();

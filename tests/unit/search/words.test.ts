@@ -1,7 +1,7 @@
 import { toUSVString } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { normalizedText, normalizeText } from '#server/text/normalized-text.ts';
-import { snippetOf } from '#server/search/snippet.ts';
+import { snippetOf, wantedTexts } from '#server/search/snippet.ts';
 import { normalized, queryTermsOf, termsOf } from '#server/search/words.ts';
 import { seeded } from '#support/random.ts';
 
@@ -60,23 +60,26 @@ describe('positions of a normalized text', () => {
 });
 
 describe('a snippet', () => {
+  const cut = (text: string, query: string, mode: 'literal' | 'terms') =>
+    snippetOf(text, wantedTexts({ text: query, terms: queryTermsOf(query), mode }));
+
   it.each([
     ['the ﬁle ＡＢＣ', 'file abc', 'the ﬁle ＡＢＣ'],
     ['İstanbul', 'i̇s', 'İstanbul'],
     ['a cafe\u0301 b', 'café', 'a cafe\u0301 b'],
     ['<b>ＨＩＴ</b> & <mark>', 'hit', '<b>ＨＩＴ</b> & <mark>'],
   ])('of %s shows the original', (text, query, snippet) => {
-    expect(snippetOf(text, query, 'literal')).toBe(snippet);
+    expect(cut(text, query, 'literal')).toBe(snippet);
   });
 
   it('has 80 units on each side, and marks where it is cut', () => {
-    const snippet = snippetOf(`${'a'.repeat(100)}Hit${'b'.repeat(100)}`, 'hit', 'literal');
+    const snippet = cut(`${'a'.repeat(100)}Hit${'b'.repeat(100)}`, 'hit', 'literal');
     expect(snippet).toBe(`…${'a'.repeat(80)}Hit${'b'.repeat(80)}…`);
   });
 
   it('never has half of a surrogate pair', () => {
     for (let before = 78; before < 84; before += 1) {
-      const snippet = snippetOf(`${'🚀'.repeat(60)}${'x'.repeat(before % 4)}hit${'🚀'.repeat(60)}`, 'hit', 'literal');
+      const snippet = cut(`${'🚀'.repeat(60)}${'x'.repeat(before % 4)}hit${'🚀'.repeat(60)}`, 'hit', 'literal');
       expect(snippet).toBe(snippet.replaceAll(/\p{Cs}/gu, '?'));
       expect(snippet).toMatch(/^…(🚀)+x*hit(🚀)+…$/u);
     }
@@ -105,7 +108,7 @@ describe('a snippet', () => {
       const text = textOf(1 + Math.floor(random() * 40));
       const query = normalized(random() < 0.5 ? textOf(1 + Math.floor(random() * 2)) : text.slice(3, 9));
       const mode = random() < 0.5 ? 'literal' : 'terms';
-      const snippet = snippetOf(text, query, mode);
+      const snippet = cut(text, query, mode);
       const collapsed = text.replaceAll(/\s+/g, ' ');
       expect(toUSVString(snippet)).toBe(snippet);
       const shown = collapsed.includes(snippet) ? snippet : snippet.replace(/^…/, '').replace(/…$/, '');
@@ -118,11 +121,21 @@ describe('a snippet', () => {
 
   it('shows the earliest word of the query, the longest at its place', () => {
     const text = `${'- '.repeat(100)}needles and a needle`;
-    expect(snippetOf(text, 'needle needles', 'terms')).toMatch(/^… ?(- )+needles and a needle$/);
-    expect(snippetOf('one\n\ttwo', 'two', 'terms')).toBe('one two');
+    expect(cut(text, 'needle needles', 'terms')).toMatch(/^… ?(- )+needles and a needle$/);
+    expect(cut('one\n\ttwo', 'two', 'terms')).toBe('one two');
   });
 
   it('is the beginning of a text in which the query does not occur', () => {
-    expect(snippetOf('x'.repeat(200), 'absent', 'terms')).toBe(`${'x'.repeat(160)}…`);
+    expect(cut('x'.repeat(200), 'absent', 'terms')).toBe(`${'x'.repeat(160)}…`);
+  });
+
+  it('is looked for with few texts, also for a long query of few words', () => {
+    const query = Array.from({ length: 30 }, (_, at) => `${'word '.repeat(1000)}${at}`).join(' ');
+    const wanted = wantedTexts({ text: query, terms: queryTermsOf(query), mode: 'terms' });
+    expect(wanted).toEqual([query, 'word', ...Array.from({ length: 30 }, (_, at) => `${at}`)]);
+    const pairs = Array.from('搜索文字', (one) => Array.from('很长的一段', (other) => one + other)).flat();
+    const words = pairs.flatMap((pair) => pairs.map((other) => pair + other));
+    const unspaced = { text: words.join(' '), terms: pairs, mode: 'terms' } as const;
+    expect(wantedTexts(unspaced).length).toBeLessThanOrEqual(100);
   });
 });

@@ -1,6 +1,6 @@
 /** Marks in snippets follow the server's rules of matching. */
 import { describe, expect, it } from 'vitest';
-import { snippetOf } from '#server/search/snippet.ts';
+import { snippetOf, wantedTexts } from '#server/search/snippet.ts';
 import { normalized as serverNormalized, queryTermsOf } from '#server/search/words.ts';
 import { integer, pick, seeded, type Random } from '#support/random.ts';
 import { markedSegments } from '../../../web/state/search-marks.ts';
@@ -80,12 +80,12 @@ describe('marks of a snippet', () => {
       const query = text.slice(at, at + 4).replaceAll(/\p{Cs}/gu, '');
       const literal = serverNormalized(query);
       if (serverNormalized(text).includes(literal) && literal.trim() === literal) {
-        const snippet = snippetOf(text, literal, 'literal');
+        const snippet = snippetOf(text, [literal]);
         expect([snippet, literal, marks(snippet, `"${query}"`)]).not.toEqual([snippet, literal, []]);
       }
       const terms = queryTermsOf(literal);
       if (!terms.some((term) => serverNormalized(text).includes(term))) continue;
-      const snippet = snippetOf(text, literal, 'terms');
+      const snippet = snippetOf(text, wantedTexts({ text: literal, terms, mode: 'terms' }));
       expect([snippet, terms, marks(snippet, query.replaceAll('"', ' '))]).not.toEqual([snippet, terms, []]);
     }
   });
