@@ -146,6 +146,20 @@ it('displays text while it is written and stops at the second Escape in the prom
   expect(data).toMatchObject({ busy: false, last_turn_reason: 'cancelled' });
 });
 
+it('does not stop the turn while Escape is held', async () => {
+  const session = await newSession();
+  await send('count to 100');
+  await expect.poll(() => lastAnswer().textContent()).toMatch(/\b5\b/);
+  // The second and third are repeats of the held key.
+  for (let presses = 0; presses < 3; presses += 1) await page.keyboard.down('Escape');
+  await page.keyboard.up('Escape');
+  await page.getByText('Press Escape again to stop the turn').waitFor(visible);
+  await expect.poll(() => lastAnswer().textContent()).toMatch(/\b100\b/);
+  await finished(session);
+  const { data } = await server.api('GET', `/sessions/${session}`);
+  expect(data).toMatchObject({ last_turn_reason: 'completed' });
+});
+
 it('keeps the name of a tool on one line on a phone', async () => {
   await page.setViewportSize({ width: 390, height: 800 });
   const session = await newSession();
