@@ -238,6 +238,46 @@ it('takes a prompt back to edit it, after a stop, and states that files stay', a
   await promptOf('one').waitFor(visible);
 });
 
+it('takes a prompt back while another one is queued, which is removed from the queue first', async () => {
+  await turn('one');
+  await turn('two');
+  const held = built.base.model.enqueue({ text: ['Half', ' of it'], hold: true });
+  built.base.model.enqueue({ text: ['The queued one runs'], hold: true });
+  await built.prompt(session, 'three');
+  await held.sent;
+  await built.prompt(session, 'Prompt four.');
+  const queue = page.getByRole('region', { name: 'Queued prompts' });
+  await queue.getByText('Prompt four.').waitFor(visible);
+  await openMenu('two', 'Edit and resend');
+  const dialog = page.getByRole('dialog', { name: 'Take back this prompt?' });
+  await dialog.getByText('the queued prompts are removed').waitFor(visible);
+  await dialog.getByRole('button', { name: 'Stop, then continue' }).click();
+  await expect.poll(() => field().inputValue()).toBe('two');
+  await dialog.waitFor(hidden);
+  await promptOf('two').waitFor(hidden);
+  expect([await queue.count(), await promptOf('Prompt four.').count()]).toEqual([0, 0]);
+  await idle();
+  expect(JSON.stringify(built.base.model.requests.at(-1)?.body)).not.toContain('Prompt four.');
+});
+
+it('does not offer to stop a session that another process holds, and names the process', async () => {
+  await turn('one');
+  const held = {
+    code: 40901,
+    msg: 'session s is held by process 42',
+    data: null,
+    details: { reason: 'lock', pid: 42 },
+  };
+  await page.route(`**/sessions/${session}:undo`, (route) => route.fulfill({ json: held }));
+  await openMenu('one', 'Take back');
+  const dialog = page.getByRole('dialog', { name: 'Take back this prompt?' });
+  await dialog.getByRole('button', { name: 'Take back' }).click();
+  const problem = dialog.getByRole('alert');
+  await problem.getByText('Another server has opened this session.').waitFor(visible);
+  await problem.getByText('is held by process 42').waitFor(visible);
+  expect(await dialog.getByRole('button', { name: 'Stop, then continue' }).count()).toBe(0);
+});
+
 it('explains why a prompt cannot be taken back', async () => {
   await turn('one');
   await page.route(`**/sessions/${session}:undo`, (route) =>
@@ -316,10 +356,11 @@ it('offers a stop where the server reports a running agent', async () => {
   await turn('one');
   let refusals = 1;
   await page.route(`**/sessions/${session}:fork`, (route) =>
-    (refusals -= 1) < 0 ? route.continue() : route.fulfill({ json: { code: 40901, msg: 'busy' } }),
+    (refusals -= 1) < 0 ? route.continue() : route.fulfill({ json: { code: 40901, msg: 'a subagent is running' } }),
   );
   await openSessionMenu('Continue in a copy');
   await page.getByRole('button', { name: 'Open the copy' }).click();
+  await page.getByRole('dialog').getByText('a subagent is running').waitFor(visible);
   await page.getByRole('dialog').getByRole('button', { name: 'Stop, then continue' }).click();
   await expect.poll(() => page.url()).not.toContain(session);
 });

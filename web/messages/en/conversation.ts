@@ -75,6 +75,8 @@ export const conversation = {
   'conversation.export': 'Export as a zip archive',
   'conversation.openCopy': 'Open the copy',
   'conversation.stopFirst': 'The agent is still working. It must be stopped first.',
+  'conversation.stopFirstQueued':
+    'The agent is still working. It must be stopped first, and the queued prompts are removed.',
   'conversation.stopAndContinue': 'Stop, then continue',
   'conversation.undoEmpty': 'There is no prompt that could be taken back.',
   'conversation.undoInsufficient': ({ count }: { count: number }) =>

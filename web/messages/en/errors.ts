@@ -62,6 +62,8 @@ export const errors = {
   'errors.40901.what': 'The session is running.',
   'errors.40901.means': 'This is possible only between two turns.',
   'errors.40901.do': 'Stop the turn, or wait for its end.',
+  'errors.held.what': 'Another server has opened this session.',
+  'errors.held.do': 'Use that server, or stop it first.',
   'errors.40902.what': 'This approval was answered elsewhere.',
   'errors.40903.what': 'This prompt has already been completed.',
   'errors.40904.what': 'This task has already finished.',
