@@ -7,7 +7,7 @@ export interface Recall {
   newer(): string;
   /** The recalled prompt; undefined while none is. */
   current(): string | undefined;
-  /** Starts over at the newest prompt, and reads the sources again. */
+  /** Starts over at the newest prompt, and reads the sources again. Ignored while a source is read. */
   reset(): void;
 }
 
@@ -17,17 +17,14 @@ export function createRecall(sources: () => readonly (() => Promise<readonly str
   let left: (() => Promise<readonly string[]>)[] | undefined;
   let at = -1;
   let isReading = false;
-  let resets = 0;
 
   /** Reads sources until there is a prompt at the index. */
   async function read(index: number): Promise<void> {
     left ??= [...sources()];
-    const before = resets;
     while (prompts[index] === undefined) {
       const source = left.shift();
       if (!source) return;
       const found = await source().catch(() => []);
-      if (resets !== before) return;
       const known = new Set(prompts);
       for (const prompt of found) {
         if (prompt.trim() === '' || known.has(prompt)) continue;
@@ -53,7 +50,7 @@ export function createRecall(sources: () => readonly (() => Promise<readonly str
     },
     current: () => prompts[at],
     reset() {
-      resets += 1;
+      if (isReading) return;
       [prompts, left, at] = [[], undefined, -1];
     },
   };

@@ -31,6 +31,19 @@ describe('recalled prompts', () => {
     expect(await recall.older()).toBe('a');
   });
 
+  it('are not lost by a second request while the first one is read', async () => {
+    let answer = (_prompts: string[]) => {};
+    const recall = createRecall(() => [() => new Promise((resolve) => (answer = resolve))]);
+    // The arrow key is pressed twice in an empty field.
+    recall.reset();
+    const first = recall.older();
+    recall.reset();
+    const second = recall.older();
+    answer(['b', 'a']);
+    expect([await first, await second]).toEqual(['b', undefined]);
+    expect([recall.current(), await recall.older()]).toEqual(['b', 'a']);
+  });
+
   it('are those of the session, then of other sessions of its workspace', async () => {
     const paths: string[] = [];
     const rest = {
