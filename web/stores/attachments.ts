@@ -52,15 +52,17 @@ export function createAttachments({ rest, socket }: AttachmentDeps) {
       if (list.value.some((other) => other.key === key)) set(key, { kind: 'ready', upload });
       else discard(upload);
     } catch (error) {
+      // While the server answers, a lost upload has another reason, such as a file that has changed on disk.
+      const waits = error instanceof ConnectionError && socket.connection.kind !== 'open';
       // One that was removed is not in the list.
-      set(key, error instanceof ConnectionError ? { kind: 'waiting' } : { kind: 'failed', error });
+      set(key, waits ? { kind: 'waiting' } : { kind: 'failed', error });
     }
     uploads.delete(key);
   }
 
-  function sendWaiting() {
+  function sendAll(isDue: (state: Attachment['state']) => boolean) {
     if (socket.connection.kind !== 'open') return;
-    for (const attachment of list.value) if (attachment.state.kind === 'waiting') void send(attachment);
+    for (const attachment of list.value) if (isDue(attachment.state)) void send(attachment);
   }
 
   function append(files: readonly StoredFile[]) {
@@ -69,7 +71,7 @@ export function createAttachments({ rest, socket }: AttachmentDeps) {
       return { key: ++lastKey, name: file.name, preview, state: { kind: 'waiting' }, file };
     });
     list.value = [...list.value, ...added];
-    sendWaiting();
+    sendAll(isWaiting);
   }
 
   /** On failure the file expires on the server. */
@@ -85,7 +87,8 @@ export function createAttachments({ rest, socket }: AttachmentDeps) {
     return taken;
   }
 
-  socket.onConnection(sendWaiting);
+  // The end of the connection may be noticed later than that of an upload.
+  socket.onConnection(() => sendAll((state) => isWaiting(state) || isLost(state)));
 
   return {
     list,
@@ -111,6 +114,9 @@ export function createAttachments({ rest, socket }: AttachmentDeps) {
     sent: (keys: readonly number[]) => void take(({ key }) => keys.includes(key)),
   };
 }
+
+const isWaiting = ({ kind }: Attachment['state']) => kind === 'waiting';
+const isLost = (state: Attachment['state']) => state.kind === 'failed' && state.error instanceof ConnectionError;
 
 /** Unique among the tabs of a browser; `randomUUID` is missing on plain HTTP addresses other than loopback. */
 const newId = () => `${Date.now().toString(36)}-${crypto.getRandomValues(new Uint32Array(2)).join('-')}`;

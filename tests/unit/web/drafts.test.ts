@@ -132,6 +132,56 @@ it('uploads files when the server answers again; a refused file may be tried aga
   expect(server.discarded).toEqual(['file_1']);
 });
 
+it('offers a retry where an upload is cut off although the server answers, and retries it at the next connection', async () => {
+  const server = serverOf();
+  const { attachments } = createDrafts(server.deps, storageOf()).of('session_1');
+  const state = () => attachments.list.value[0]?.state;
+  const cut = new ConnectionError('no reply');
+  server.refuse(cut);
+  attachments.add([notes()]);
+  await vi.waitFor(() => expect(state()).toEqual({ kind: 'failed', error: cut }));
+  server.refuse(undefined);
+  attachments.retry(attachments.list.value[0]?.key ?? 0);
+  await vi.waitFor(() => expect(state()?.kind).toBe('ready'));
+  attachments.remove();
+
+  // The page receives the end of the connection later than that of the upload.
+  server.refuse(cut);
+  attachments.add([notes()]);
+  await vi.waitFor(() => expect(state()?.kind).toBe('failed'));
+  server.connect({ kind: 'waiting', retryAt: 0 });
+  server.refuse(undefined);
+  server.connect({ kind: 'open' });
+  await vi.waitFor(() => expect(state()?.kind).toBe('ready'));
+});
+
+it('waits with an upload that the end of the connection cuts off', async () => {
+  const server = serverOf();
+  let cutOff = (_error: Error) => {};
+  const { upload } = server.deps.rest;
+  const uploadOf = vi.spyOn(server.deps.rest, 'upload');
+  uploadOf.mockImplementationOnce(() => new Promise((_, reject) => (cutOff = reject)));
+  const { attachments } = createDrafts(server.deps, storageOf()).of('session_1');
+  attachments.add([notes()]);
+  server.connect({ kind: 'waiting', retryAt: 0 });
+  cutOff(new ConnectionError('no reply'));
+  await vi.waitFor(() => expect(attachments.list.value[0]?.state.kind).toBe('waiting'));
+  uploadOf.mockImplementation(upload);
+  server.connect({ kind: 'open' });
+  await vi.waitFor(() => expect(attachments.ready.value).toBe(true));
+});
+
+it('does not repeat a refused upload at the next connection', async () => {
+  const server = serverOf();
+  const { attachments } = createDrafts(server.deps, storageOf()).of('session_1');
+  server.refuse(new ApiError(41301, 'Too large', { status: 200 }));
+  attachments.add([notes()]);
+  await vi.waitFor(() => expect(attachments.list.value[0]?.state.kind).toBe('failed'));
+  server.refuse(undefined);
+  server.connect({ kind: 'open' });
+  expect(attachments.list.value[0]?.state.kind).toBe('failed');
+});
+
 it('has the progress of an upload, which stores nothing, and cancels one that is removed', async () => {
   const storage = storageOf();
   const server = serverOf();
