@@ -8,6 +8,7 @@ import { usePage } from '#support/browser.ts';
 import { useBuiltServer } from '#support/built-server.ts';
 import { blankPng } from '#support/images.ts';
 import type { Script } from '#support/model-server.ts';
+import { upload } from '#support/uploads.ts';
 
 const built = useBuiltServer(
   async ({ project }) => {
@@ -304,6 +305,58 @@ it('continues in a copy that ends before the prompt', async () => {
   await expect.poll(() => field().inputValue()).toBe('two');
   await promptOf('one').waitFor(visible);
   expect(await promptOf('two').count()).toBe(0);
+});
+
+const attached = () => page.getByRole('list', { name: 'Attachments' }).getByRole('img');
+
+/** A turn whose prompt has an image, and a text unless it is empty. */
+async function turnWithImage(text: string) {
+  const content = new Uint8Array(blankPng(2, 2));
+  const { id } = await upload(built.server, { content, filename: 'dot.png', type: 'image/png' });
+  const source = { kind: 'file', file_id: id };
+  built.base.model.enqueue({ text: 'I see it.' });
+  const words = text ? [{ type: 'text', text }] : [];
+  await built.prompt(session, '', { content: [{ type: 'image', source }, ...words] });
+  await idle();
+  await answer().getByText('I see it.').waitFor(visible);
+}
+
+it('returns the images of a prompt to the prompt box with its text', async () => {
+  await turn('one');
+  await turnWithImage('what is this?');
+  await openMenu('what is this?', 'Edit and resend');
+  await page.getByRole('dialog').getByRole('button', { name: 'Edit and resend' }).click();
+  await attached().waitFor(visible);
+  expect(await field().inputValue()).toBe('what is this?');
+  built.base.model.enqueue({ text: 'I see it again.' });
+  await field().press('Enter');
+  await answer().getByText('I see it again.').waitFor(visible);
+  await promptOf('what is this?').getByRole('img').waitFor(visible);
+  expect(await attached().count()).toBe(0);
+});
+
+it('continues in a copy before a prompt that is an image only, which is in the prompt box of the copy', async () => {
+  await turn('one');
+  await turnWithImage('');
+  const image = log().getByRole('article', { name: 'You' }).last();
+  await image.hover();
+  await image.getByRole('button', { name: 'Actions for this prompt' }).click();
+  await page.getByRole('menuitem', { name: 'Continue in a copy', exact: true }).click();
+  await page.getByRole('button', { name: 'Open the copy' }).click();
+  await expect.poll(() => page.url()).not.toContain(session);
+  await attached().waitFor(visible);
+});
+
+it('reports that the images of a prompt are gone, and takes its text back', async () => {
+  await turn('one');
+  await turnWithImage('what is this?');
+  const gone = { status: 200, json: { code: 40407, msg: 'file not found', data: null } };
+  await page.route(`**/sessions/${session}/media/*`, (route) => route.fulfill(gone));
+  await openMenu('what is this?', 'Edit and resend');
+  await page.getByRole('dialog').getByRole('button', { name: 'Edit and resend' }).click();
+  await page.getByText('attach them again').waitFor(visible);
+  expect(await field().inputValue()).toBe('what is this?');
+  expect(await attached().count()).toBe(0);
 });
 
 async function openSessionMenu(item: string) {

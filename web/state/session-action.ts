@@ -6,5 +6,6 @@ export type SessionAction =
       /** Key of the prompt's row. */
       key: string;
       text: string;
+      attachmentIds: readonly string[];
     }
   | { kind: 'copy' | 'child' | 'compact' };

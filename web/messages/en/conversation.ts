@@ -60,6 +60,7 @@ export const conversation = {
   'conversation.takeBackTitle': 'Take back this prompt?',
   'conversation.takeBackText':
     'The prompt and everything after it leave the conversation. Files are not changed back: what the agent has written stays.',
+  'conversation.imagesLost': 'Not all images of the prompt could be taken back; attach them again.',
   'conversation.copyTitle': 'Continue in a copy?',
   'conversation.copyDescription':
     'A copy of the session is opened that ends before this prompt, with its text in the prompt box. It works in the same directory; files are not changed back.',
