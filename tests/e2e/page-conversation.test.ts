@@ -510,6 +510,40 @@ it('jumps to any turn without the turns between, from outline and find, and back
   expect(await page.getByRole('button', { name: 'To the newest' }).count()).toBe(0);
 });
 
+it('changes the conversation at a prompt that a jump has displayed, far from the loaded turns', async () => {
+  // They are so high that the window of the jump does not reach the loaded turns.
+  const lines = 'line\n\n'.repeat(20);
+  for (let number = 0; number < 90; number += 1)
+    await turn(`Prompt ${number}.`, { text: `${lines}Answer to Prompt ${number}.` });
+  const source = session;
+  async function jump(prompt: string) {
+    await page.goto(`${built.server.url}/#/s/${source}`);
+    await page.reload();
+    await log().getByText('Answer to Prompt 89.').waitFor(visible);
+    await page.getByRole('button', { name: 'Outline of the prompts' }).click();
+    const outline = page.getByRole('dialog', { name: 'Outline of the prompts' });
+    await outline.getByRole('searchbox').fill(prompt);
+    await outline.getByRole('button', { name: prompt }).click();
+    await promptOf(prompt).waitFor(visible);
+    await page.getByRole('button', { name: 'To the newest', exact: true }).waitFor(visible);
+  }
+  await jump('Prompt 5.');
+  await openMenu('Prompt 5.', 'Continue in a copy');
+  await page.getByRole('button', { name: 'Open the copy' }).click();
+  await expect.poll(() => page.url()).not.toContain(source);
+  await expect.poll(() => field().inputValue()).toBe('Prompt 5.');
+  await log().getByText('Answer to Prompt 4.').waitFor(visible);
+  expect(await promptOf('Prompt 5.').count()).toBe(0);
+
+  await jump('Prompt 5.');
+  await openMenu('Prompt 5.', 'Edit and resend');
+  await page.getByRole('dialog').getByRole('button', { name: 'Edit and resend' }).click();
+  await log().getByText('Prompts were taken back.').waitFor(visible);
+  expect(await field().inputValue()).toBe('Prompt 5.');
+  await log().getByText('Answer to Prompt 4.').waitFor(visible);
+  expect(await promptOf('Prompt 5.').count()).toBe(0);
+});
+
 it('counts the messages below while the user reads above', async () => {
   for (let number = 1; number <= 12; number += 1) await turn(`Prompt ${number}.`);
   await log().getByText('Answer to Prompt 12.').waitFor(visible);

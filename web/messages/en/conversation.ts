@@ -84,6 +84,7 @@ export const conversation = {
     `Only ${counted(count, 'prompt', 'prompts')} can be taken back. The conversation has changed meanwhile.`,
   'conversation.undoCompacted':
     'The conversation was compacted after this prompt. What is before that point cannot be taken back; continue in a new session instead.',
+  'conversation.notLoaded': 'The conversation since this prompt could not be loaded. Try again.',
   'conversation.outline': 'Outline of the prompts',
   'conversation.outlineFilter': 'Filter prompts',
   'conversation.outlineEmpty': 'No prompts yet',
