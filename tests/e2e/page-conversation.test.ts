@@ -296,6 +296,19 @@ it('explains why a prompt cannot be taken back', async () => {
   await dialog.getByRole('alert').getByText('The conversation was compacted after this prompt').waitFor(visible);
 });
 
+it('explains that the conversation was compacted while the dialog was open', async () => {
+  await turn('one');
+  await turn('two');
+  await openMenu('one', 'Take back');
+  const dialog = page.getByRole('dialog', { name: 'Take back this prompt?' });
+  await dialog.waitFor(visible);
+  built.base.model.enqueue({ text: 'They said one and two.' });
+  await built.ok('POST', `/sessions/${session}:compact`, {});
+  await page.getByText('The conversation above was compacted').waitFor({ state: 'attached' });
+  await dialog.getByRole('button', { name: 'Take back' }).click();
+  await dialog.getByRole('alert').getByText('The conversation was compacted after this prompt').waitFor(visible);
+});
+
 it('continues in a copy that ends before the prompt', async () => {
   await turn('one');
   await turn('two');
