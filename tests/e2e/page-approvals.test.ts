@@ -356,6 +356,37 @@ it('number keys select an option of a question, and Enter answers', async () => 
   expect(answers()).toBe(1);
 });
 
+it('plays the sound in a context that is not secure while the tab is hidden, and says why it cannot notify', async () => {
+  await page.addInitScript(`
+    delete Navigator.prototype.locks;
+    delete Navigator.prototype.serviceWorker;
+    Object.defineProperty(window, 'isSecureContext', { value: false });
+    const { createOscillator } = AudioContext.prototype;
+    AudioContext.prototype.createOscillator = function () {
+      window.notes = (window.notes ?? 0) + 1;
+      return createOscillator.call(this);
+    };`);
+  await page.reload();
+  await page.getByRole('button', { name: 'Notifications' }).click();
+  await page.getByText('Browsers allow notifications only on https').waitFor(visible);
+  expect(await page.getByRole('switch', { name: 'Notify me while this tab is hidden' }).isEnabled()).toBe(false);
+  await page.getByRole('switch', { name: 'Play a sound' }).click();
+  await page.keyboard.press('Escape');
+  const notes = () => page.evaluate('window.notes ?? 0');
+  const needs = page.getByRole('region', { name: 'Needs you' });
+  async function wait() {
+    built.base.model.enqueue({ calls: [{ name: 'Bash', args: { command: 'touch a && true' } }] });
+    await built.prompt(await built.newSession(), 'go');
+  }
+  await wait();
+  await needs.getByText('1 session waits').waitFor(visible);
+  await hide('hidden');
+  await wait();
+  await needs.getByText('2 sessions wait').waitFor(visible);
+  await expect.poll(notes).toBe(2);
+  await hide('visible');
+});
+
 it('of two hidden tabs one notifies of a session that waits, which can be answered in the list of sessions', async () => {
   const { origin } = new URL(built.server.url);
   const context = page.context();

@@ -52,13 +52,14 @@ function markIcon(isWaiting: boolean): void {
 
 /** Notifies until the page is closed. */
 export function startNotices(workbench: Workbench): void {
-  // Locks, too, exist in secure contexts only.
+  // Locks, too, exist in secure contexts only. Elsewhere each hidden tab plays the sound.
   const notifier = 'locks' in navigator ? createNotifier(navigator.locks, scopedName('notifier')) : undefined;
+  const mayNotify = async () => (notifier ? notifier.mayNotify() : document.visibilityState !== 'visible');
   let before: Waiting[] | undefined;
 
   async function notify(begun: readonly Waiting[], ended: readonly string[]) {
     await Promise.all(ended.map(close));
-    if (begun.length === 0 || !(await notifier?.mayNotify())) return;
+    if (begun.length === 0 || !(await mayNotify())) return;
     if (isNotifying.value) await Promise.all(begun.map(show));
     if (isSounding.value) playSound();
   }
