@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from '@decimalturn/toml-patch';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import * as z from 'zod';
 import { launchBrowser, openPage, type OpenedPage } from '#support/browser.ts';
@@ -23,6 +23,7 @@ beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'service-code-page-'));
   model = await startModelServer();
   await writeFile(join(root, 'config.toml'), stringify(model.providerConfig()));
+  await writeFile(join(root, 'notes.txt'), 'one\ntwo\n');
   server = await spawnServer({ home: root });
   opened = await openPage(browser, server);
   page = opened.page;
@@ -178,12 +179,53 @@ it('displays the work of a subagent while it runs, and afterwards below its call
   await inside.getByText('I count and find two words').waitFor(visible);
 });
 
+it("unfolds the work and the thoughts of a subagent without those of the main agent's turn of the same number", async () => {
+  const call = { name: 'Agent', args: { description: 'read it', prompt: 'Read it', subagent_type: 'coder' } };
+  const report = `I have read it. ${'Every word of it was read, and none of them is missing here. '.repeat(5)}`;
+  await turn(
+    'go',
+    { thinking: 'The main thought', calls: [call] },
+    { thinking: 'The helping thought', calls: [{ name: 'Read', args: { path: 'notes.txt' } }] },
+    { text: report },
+    { text: 'Both are done.' },
+  );
+  const work = (within: Locator) => within.locator('button[data-work]');
+  const group = (within: Locator) => within.locator('[data-group] button').first();
+  const isOpen = (button: Locator) => expect.poll(() => button.getAttribute('aria-expanded'), { interval: 20 });
+  await page.getByRole('button', { name: 'Agents', exact: true }).click();
+  const agents = page.getByRole('tabpanel', { name: 'Agents' });
+  await agents.getByRole('treeitem', { name: /agent-1/ }).click();
+  const talk = agents.getByRole('log', { name: 'Conversation of agent-1' });
+  await talk.getByText('I have read it.').waitFor(visible);
+  await work(talk).click();
+  await isOpen(work(talk)).toBe('true');
+  await group(talk).getByText('Thought · Read').waitFor(visible);
+  await isOpen(work(log())).toBe('false');
+
+  await work(log()).click();
+  await isOpen(work(log())).toBe('true');
+  await group(log()).click();
+  await log().getByText('The main thought').waitFor(visible);
+  await isOpen(group(talk)).toBe('false');
+  expect(await talk.getByText('The helping thought').count()).toBe(0);
+  await group(talk).click();
+  await talk.getByText('The helping thought').waitFor(visible);
+
+  await work(log()).click();
+  await isOpen(work(log())).toBe('false');
+  await isOpen(work(talk)).toBe('true');
+  await page.getByRole('button', { name: 'Agents', exact: true }).click();
+});
+
 it('displays the approval that a subagent requests', async () => {
-  const call = { name: 'Agent', args: { description: 'list', prompt: 'List', subagent_type: 'coder' } };
-  for (const calls of [[call], [{ name: 'Bash', args: { command: 'touch made.txt' } }]]) model.enqueue({ calls });
+  // Ids of calls are unique for each agent only.
+  const id = 'call_of_both';
+  const call = { id, name: 'Agent', args: { description: 'list', prompt: 'List', subagent_type: 'coder' } };
+  for (const calls of [[call], [{ id, name: 'Bash', args: { command: 'touch made.txt' } }]]) model.enqueue({ calls });
   await send('go');
   const approval = page.getByRole('group', { name: /^Approval:/ });
   await approval.getByText('agent-1').waitFor(visible);
+  await page.locator('[data-tool="Agent"]').waitFor(visible);
   model.enqueue({ text: 'It was not allowed, so that I leave the files as they are and report it. '.repeat(4) });
   model.enqueue({ text: 'All is said.' });
   await expect.poll(() => approval.getByRole('button', { name: 'Reject …' }).isEnabled()).toBe(true);

@@ -52,6 +52,7 @@ beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'service-code-search-'));
   model = await startModelServer();
   await writeFile(join(root, 'config.toml'), stringify(model.providerConfig()));
+  await writeFile(join(root, 'notes.txt'), 'one\ntwo\n');
   server = await spawnServer({ home: root });
   cold = await newSession('Long ago');
   for (let number = 0; number < TURNS; number += 1) {
@@ -169,13 +170,20 @@ it("finds a word of a subagent's answer and displays its conversation there", as
   const session = await newSession('With a helper');
   const call = { name: 'Agent', args: { description: 'look', prompt: 'Look for it', subagent_type: 'coder' } };
   const answer = `The helper saw a quokka. ${'It was sitting there for a long time. '.repeat(10)}`;
-  await turn(session, 'go', { calls: [call] }, { text: answer }, { text: 'Done.' });
+  const early = { text: 'The wombat comes first.', calls: [{ name: 'Read', args: { path: 'notes.txt' } }] };
+  await turn(session, 'go', { calls: [call] }, early, { text: answer }, { text: 'Done.' });
   await search('quokka');
   await openEntry(option('agent-1').filter({ hasText: 'quokka' }));
   await expect.poll(selected).toBe(session);
   const dialog = page.getByRole('dialog', { name: 'Conversation of agent-1' });
   await dialog.waitFor(visible);
   await landed('The helper saw a quokka');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor(hidden);
+  // Its text before the last call is part of the folded work.
+  await search('wombat');
+  await openEntry(option('agent-1').filter({ hasText: 'wombat' }));
+  await landed('The wombat comes first.');
   await page.keyboard.press('Escape');
   await dialog.waitFor(hidden);
   await log().getByText('Done.').waitFor(visible);

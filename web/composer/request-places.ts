@@ -2,9 +2,9 @@
 import { shallowReactive } from 'vue';
 
 export interface RequestPlaces {
-  /** Elements at the place of waiting calls, by the id of the call. */
+  /** Elements at the place of waiting calls, by `keyOf` agent and call. */
   readonly places: Map<string, HTMLElement>;
-  /** Ids of the calls whose request has a card, which replaces the card of the call. */
+  /** Keys of the calls whose request has a card, which replaces the card of the call. */
   readonly drawn: Set<string>;
   /** The cards that request an answer. */
   readonly cards: Set<HTMLElement>;

@@ -195,6 +195,7 @@ export interface MarkerView {
 export interface Pending {
   /** Id of the request. */
   id: string;
+  agentId: string;
   /** The waiting call, if any. */
   toolCallId?: string | undefined;
   /** Displayed in the call's card. */

@@ -15,6 +15,7 @@ export const approvals: Feature = {
       .filter((approval) => !isAnsweredElsewhere(approval))
       .map((approval) => ({
         id: approval.approval_id,
+        agentId: approval.agent_id,
         toolCallId: approval.tool_call_id,
         state: t('list.waitsForApproval'),
         activity: t('activity.approval'),

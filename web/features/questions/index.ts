@@ -15,8 +15,9 @@ export const questions: Feature = {
   pending: (view) =>
     openQuestions(view)
       .filter((question) => !isOver(question))
-      .map(({ question_id, tool_call_id }) => ({
+      .map(({ question_id, agent_id, tool_call_id }) => ({
         id: question_id,
+        agentId: agent_id,
         toolCallId: tool_call_id,
         state: t('questions.waits'),
         activity: t('activity.question'),

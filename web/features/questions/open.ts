@@ -4,7 +4,9 @@ import { isObject, textIn } from '../../state/is-object.ts';
 import { openRequests } from '../../state/open-requests.ts';
 import type { SessionView } from '../../state/session-view.ts';
 
-export type Question = Pick<WireQuestion, 'question_id' | 'session_id' | 'agent_id' | 'tool_call_id' | 'questions'>;
+export type Question = Pick<WireQuestion, 'question_id' | 'session_id' | 'tool_call_id' | 'questions'> & {
+  agent_id: string;
+};
 type Item = Question['questions'][number];
 
 const listIn = (value: unknown): Record<string, unknown>[] => (Array.isArray(value) ? value.filter(isObject) : []);
