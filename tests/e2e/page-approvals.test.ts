@@ -420,3 +420,47 @@ it('of two hidden tabs one notifies of a session that waits, which can be answer
   await needs.getByText('Nothing needs you').waitFor(visible);
   expect(sent()).toBe(1);
 });
+
+it.each([
+  ['at its end', 0],
+  ['scrolled up', -5000],
+])('moves a card from the list of sessions to the place of its call in a conversation %s', async (_, wheel) => {
+  const [session, other] = [await built.newSession(), await built.newSession()];
+  // The panes are created before that part of the list, and updated before it.
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route(/\/NeedsYou-/, async (route) => {
+    await released;
+    await route.continue();
+  });
+  await page.goto(`${built.server.url}/#/s/${other}`);
+  await page.reload();
+  await field().waitFor(visible);
+  release();
+
+  await page.goto(`${built.server.url}/#/s/${session}`);
+  built.base.model.enqueue({ text: `${'line\n\n'.repeat(80)}the last one` });
+  await field().fill('go');
+  await field().press('Enter');
+  const log = page.getByRole('log', { name: 'Conversation', exact: true });
+  await log.getByText('the last one').waitFor(visible);
+  await log.hover();
+  await page.mouse.wheel(0, wheel);
+  const toEnd = page.getByRole('button', { name: 'Go to the newest message' });
+  if (wheel < 0) await toEnd.waitFor(visible);
+  await page.goto(`${built.server.url}/#/s/${other}`);
+  await log.getByText('the last one').waitFor({ state: 'hidden' });
+  built.base.model.enqueue({ calls: [{ name: 'Bash', args: { command: 'touch a && true' } }] });
+  await built.prompt(session, 'and now');
+
+  const needs = page.getByRole('region', { name: 'Needs you' });
+  await needs.getByRole('button', { name: /^Answer here/ }).click();
+  await canApprove();
+  expect(await log.getByRole('group', { name: /^Approval:/ }).count()).toBe(0);
+  await needs.locator(`a[href="#/s/${session}"]`).click();
+  await log.getByRole('group', { name: /^Approval:/ }).waitFor(visible);
+  expect(await page.locator('[data-tool="Bash"]').count()).toBe(0);
+  await canApprove();
+  expect(await card().count()).toBe(1);
+  expect(await page.locator('[data-tool="Bash"]').count()).toBe(0);
+});

@@ -487,20 +487,29 @@ it('lists the warnings of the session and of the configuration, with the paths o
   await rm(dirname(skill), { recursive: true });
 });
 
-it('jumps to any turn without the turns between, from outline and find, and back to the newest', async () => {
+/** A conversation of 120 turns, of which the page has loaded the newest. */
+async function longConversation() {
   for (let number = 1; number <= 120; number += 1)
     await turn(`Prompt ${number}.`, { text: `Reply ${number}, word${number}.` });
   await page.reload();
   await log().getByText('Reply 120,').waitFor(visible);
-  const reads: string[] = [];
-  page.on('request', (request) => {
-    if (/\/transcript\?/.test(request.url())) reads.push(request.url());
-  });
+}
+
+async function jumpToFifth() {
   await page.getByRole('button', { name: 'Outline of the prompts' }).click();
   const outline = page.getByRole('dialog', { name: 'Outline of the prompts' });
   await outline.getByRole('searchbox').fill('Prompt 5.');
   await outline.getByRole('button', { name: /Prompt 5\./ }).click();
   await log().getByText('Reply 5,').waitFor(visible);
+}
+
+it('jumps to any turn without the turns between, from outline and find, and back to the newest', async () => {
+  await longConversation();
+  const reads: string[] = [];
+  page.on('request', (request) => {
+    if (/\/transcript\?/.test(request.url())) reads.push(request.url());
+  });
+  await jumpToFifth();
   // The window does not reach the loaded turns, also after it was read ahead.
   expect(reads.filter((url) => url.includes('before_turn'))).toHaveLength(1);
   expect(await log().getByText('Reply 120,').count()).toBe(0);
@@ -555,6 +564,32 @@ it('changes the conversation at a prompt that a jump has displayed, far from the
   expect(await field().inputValue()).toBe('Prompt 5.');
   await log().getByText('Answer to Prompt 4.').waitFor(visible);
   expect(await promptOf('Prompt 5.').count()).toBe(0);
+});
+
+it('leads from the turn of a jump to the card of a request, from the activity and from the list of sessions', async () => {
+  await longConversation();
+  await jumpToFifth();
+  built.base.model.enqueue({ calls: [{ name: 'Bash', args: { command: 'touch made.txt' } }] });
+  await built.prompt(session, 'go');
+  const card = page.getByRole('group', { name: /^Approval:/ });
+  const approve = card.getByRole('button', { name: 'Approve', exact: true });
+  const isReady = () => expect.poll(() => approve.isEnabled()).toBe(true);
+  const toNewest = page.getByRole('button', { name: 'To the newest' });
+  await toNewest.waitFor(visible);
+  await page.getByRole('button', { name: 'Show', exact: true }).click();
+  await isReady();
+  await toNewest.waitFor(hidden);
+
+  await jumpToFifth();
+  await toNewest.waitFor(visible);
+  const needs = page.getByRole('region', { name: 'Needs you' });
+  await needs.locator(`a[href="#/s/${session}"]`).click();
+  await isReady();
+  expect(await card.count()).toBe(1);
+  expect(await toNewest.count()).toBe(0);
+  built.base.model.enqueue({ text: 'It was touched.' });
+  await page.keyboard.press('Alt+y');
+  await log().getByText('It was touched.').waitFor(visible);
 });
 
 it('counts the messages below while the user reads above', async () => {
