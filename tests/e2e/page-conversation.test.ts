@@ -174,6 +174,23 @@ it('draws growing Markdown also between the keys of a person who types', async (
   await prompt.fill('');
 });
 
+it('draws growing Markdown also where the code of its worker is missing, and offers to load the page again', async () => {
+  await page.route(/markdown-worker/, (route) => route.abort('connectionrefused'));
+  const held = built.base.model.enqueue({ text: ['The **first** part', ' and the _second_'], hold: true });
+  await built.prompt(session, 'go');
+  await answer().locator('strong', { hasText: 'first' }).waitFor(visible);
+  await page.getByText('Parts of the page were not loaded').waitFor(visible);
+  held.release();
+  await idle();
+  await answer().locator('em', { hasText: 'second' }).waitFor(visible);
+  expect(await answer().locator('strong').count()).toBe(1);
+
+  // The next text needs no reload if the code is there again.
+  await page.unroute(/markdown-worker/);
+  await turn('again', { text: `${'Many words. '.repeat(4000)}\n\nThe **third** part` });
+  await answer().locator('strong', { hasText: 'third' }).waitFor(visible);
+});
+
 it('opens a file at the line of its place, also one that is not read at first', async () => {
   const lines = Array.from({ length: 9000 }, (_, at) => `const line${at + 1} = '${'x'.repeat(40)}';`);
   await writeFile(join(built.base.project, 'long.ts'), `${lines.join('\n')}\n`);

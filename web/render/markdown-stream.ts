@@ -1,5 +1,5 @@
 /** Draws a growing text: the worker parses it, the page sanitizes and inserts only the changed parts. */
-import type { BlockChange } from './markdown-blocks.ts';
+import { createBlockReader, type BlockChange, type BlockReader } from './markdown-blocks.ts';
 import type { MarkdownReply, MarkdownRequest } from './markdown-worker.ts';
 import { whenNotTyping } from '../keys/typing.ts';
 import { safeFragment } from './markdown.ts';
@@ -13,16 +13,33 @@ interface Drawn {
   host: Element;
 }
 
+interface Listener {
+  onChange(change: BlockChange): void;
+  /** The worker sends nothing more. */
+  onFailure(): void;
+}
+
 let worker: Worker | undefined;
 let lastId = 0;
-const listeners = new Map<number, (change: BlockChange) => void>();
+const listeners = new Map<number, Listener>();
+
+/** The next text starts another worker, whose code can be there again. */
+function dropWorker(event: Event): void {
+  worker?.terminate();
+  worker = undefined;
+  // Without a message the code was not loaded: reported like other missing code of the page.
+  if (!(event instanceof ErrorEvent)) window.dispatchEvent(new Event('vite:preloadError', { cancelable: true }));
+  // In separate microtasks: a text that fails in the page, too, leaves the others drawn.
+  for (const { onFailure } of listeners.values()) queueMicrotask(onFailure);
+}
 
 function send(request: MarkdownRequest): void {
   if (!worker) {
     worker = new Worker(new URL('./markdown-worker.ts', import.meta.url), { type: 'module' });
     worker.addEventListener('message', ({ data }: MessageEvent<MarkdownReply>) =>
-      listeners.get(data.id)?.(data.change),
+      listeners.get(data.id)?.onChange(data.change),
     );
+    worker.addEventListener('error', dropWorker);
   }
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no origin
   worker.postMessage(request);
@@ -50,6 +67,8 @@ export function streamMarkdown(
   let isLast = false;
   let sentAt = -DRAW_MS;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  /** Parses in the page after the worker has failed. */
+  let reader: BlockReader | undefined;
 
   function next() {
     clearTimeout(timer);
@@ -63,18 +82,30 @@ export function streamMarkdown(
     sentAt = performance.now();
     const from = text.startsWith(sent) ? sent.length : 0;
     sent = text;
-    send({ id, from, text: text.slice(from) });
+    if (reader) onChange(reader.read(text));
+    else send({ id, from, text: text.slice(from) });
   }
 
-  listeners.set(id, (change) =>
+  function onChange(change: BlockChange) {
     whenNotTyping(() => {
       if (!listeners.has(id)) return;
       apply(container, drawn, change, onDrawn);
       isBusy = false;
       if (isLast && !wanted) onDone();
       next();
-    }),
-  );
+    });
+  }
+
+  function onFailure() {
+    if (!listeners.has(id)) return;
+    reader ??= createBlockReader();
+    if (!isBusy) return;
+    wanted ??= { text: sent, isDone: isLast };
+    isBusy = false;
+    next();
+  }
+
+  listeners.set(id, { onChange, onFailure });
 
   return {
     update(text, isDone) {
@@ -84,7 +115,7 @@ export function streamMarkdown(
     close() {
       clearTimeout(timer);
       listeners.delete(id);
-      send({ id, from: 0 });
+      if (!reader) send({ id, from: 0 });
     },
   };
 }
