@@ -609,6 +609,20 @@ it('leads from the turn of a jump to the card of a request, from the activity an
   await log().getByText('It was touched.').waitFor(visible);
 });
 
+it('explains in the find bar why a query is refused', async () => {
+  await page.getByRole('button', { name: 'Find in this conversation' }).click();
+  const field = page.getByRole('searchbox', { name: 'Find in this conversation' });
+  const bar = page.getByRole('search').filter({ has: field });
+  await field.fill(Array.from({ length: 40 }, (_, number) => `w${number}`).join(' '));
+  const problem = bar.getByRole('alert');
+  await problem.getByText('The server does not accept these values.').waitFor(visible);
+  await problem.getByText('too many terms').waitFor(visible);
+  expect(await bar.getByText('Error').count()).toBe(0);
+  await field.fill('nothing like it');
+  await problem.waitFor(hidden);
+  await bar.getByRole('status').getByText('Nothing found').waitFor(visible);
+});
+
 it('counts the messages below while the user reads above', async () => {
   for (let number = 1; number <= 12; number += 1) await turn(`Prompt ${number}.`);
   await log().getByText('Answer to Prompt 12.').waitFor(visible);
