@@ -630,8 +630,19 @@ it('counts the messages below while the user reads above', async () => {
   await page.mouse.wheel(0, -2000);
   await page.getByRole('button', { name: 'Go to the newest message' }).waitFor(visible);
   await turn('another');
-  await page.getByRole('button', { name: /^\d new messages$/ }).click();
-  await log().getByText('Answer to another').waitFor(visible);
+  const below = page.getByRole('button', { name: /^\d new messages$/ });
+  await below.waitFor(visible);
+
+  // Also those that arrive while another session is displayed.
+  const shown = await below.textContent();
+  await page.goto(`${built.server.url}/#/s/${await built.newSession()}`);
+  await below.waitFor(hidden);
+  await turn('one more');
+  await page.goto(`${built.server.url}/#/s/${session}`);
+  await below.waitFor(visible);
+  expect(Number.parseInt((await below.textContent()) ?? '')).toBeGreaterThan(Number.parseInt(shown ?? ''));
+  await below.click();
+  await log().getByText('Answer to one more').waitFor(visible);
 });
 
 it('stays where the focus has moved if the conversation grows before the scroll event', async () => {

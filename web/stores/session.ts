@@ -46,6 +46,8 @@ export function useOpenSession(): OpenSession {
 export interface ScrollPosition {
   offset: number;
   atEnd: boolean;
+  /** Key of the last row when the user left the end, if that has happened. */
+  lastSeen: string | undefined;
   sizes: VirtualItem[];
 }
 
