@@ -137,3 +137,48 @@ it('draws the first lines of a long difference without the rest, and moves to it
     'the last line',
   );
 });
+
+it('displays no lines of the calls as the work tree, and offers to read a difference again that failed', async () => {
+  await file('a.txt').click();
+  const edited = line('a.txt', 'added: the second long line');
+  await edited.waitFor();
+  await open('Work tree');
+  const whole = line('a.txt', '@@ -1,3 +1,3 @@');
+  await file('a.txt').click();
+  await whole.waitFor();
+  await open('This turn');
+  await edited.waitFor();
+  await whole.waitFor({ state: 'hidden' });
+
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route('**/fs:diff', async (route) => {
+    await released;
+    await route.abort('connectionfailed');
+  });
+  await open('Work tree');
+  await page.getByText('Reading the difference…').waitFor();
+  expect(await edited.count()).toBe(0);
+  release();
+  await page.getByRole('alert').waitFor();
+  expect(await edited.count()).toBe(0);
+  await page.unroute('**/fs:diff');
+  await page.getByRole('alert').getByRole('button', { name: 'Try again' }).click();
+  await whole.waitFor();
+  await page.getByRole('alert').waitFor({ state: 'hidden' });
+});
+
+it('offers to read a work tree again that failed', async () => {
+  await page.route('**/fs:git_status', (route) => route.abort('connectionfailed'));
+  await open('Work tree');
+  const retry = page.getByRole('alert').getByRole('button', { name: 'Try again' });
+  await retry.waitFor();
+  await open('This turn');
+  await retry.waitFor({ state: 'hidden' });
+  await open('Work tree');
+  await retry.waitFor();
+  await page.unroute('**/fs:git_status');
+  await retry.click();
+  await file('a.txt').waitFor();
+  await retry.waitFor({ state: 'hidden' });
+});

@@ -1,6 +1,6 @@
 /** The files of the chosen source, and the lines of the displayed one. */
 import { computed, shallowRef, watch, type Ref } from 'vue';
-import { ApiError, type GitStatusReply } from '@service-code/client';
+import { ApiError, isUnauthorized, type GitStatusReply } from '@service-code/client';
 import { t } from '../../messages/messages.ts';
 import type { ToolFrame } from '../../state/timeline.ts';
 import { useSessionState } from '../../stores/session-state.ts';
@@ -10,12 +10,13 @@ import { gitDiff, gitStatus } from '../workspace/requests.ts';
 import { unifiedRows, type DiffRow } from './diff-rows.ts';
 import { editedCount, editedFiles, editedRows, editingFrames } from './edits.ts';
 import { displayedPath, isFolder, treeFiles, type ReviewedFile } from './files.ts';
-import type { ReviewState } from './review-store.ts';
+import type { ReviewState, Source } from './review-store.ts';
 
 const NO_GIT = 40908;
 
 /** Lines of the displayed file. */
 export interface DisplayedLines {
+  source: Source;
   path: string;
   rows: readonly DiffRow[];
   /** Whether lines are missing at the end. */
@@ -28,6 +29,13 @@ const sameFrames = (one: readonly ToolFrame[], other: readonly ToolFrame[]) =>
 export function useReviewedFile(session: OpenSession, state: ReviewState, isShown: Readonly<Ref<boolean>>) {
   const { client, report } = useWorkbench();
 
+  /** The error of the last read of the work tree; undefined for the other sources. */
+  const failure = shallowRef<unknown>();
+  function failed(error: unknown) {
+    if (isUnauthorized(error)) report(error);
+    if (state.source === 'tree') failure.value = error;
+  }
+
   /** Without a status for a folder that is not under git. */
   async function readTree(): Promise<{ status: GitStatusReply | undefined }> {
     try {
@@ -37,7 +45,7 @@ export function useReviewedFile(session: OpenSession, state: ReviewState, isShow
       throw error;
     }
   }
-  const tree = useSessionState({ load: readTree, active: () => isShown.value && state.source === 'tree' });
+  const tree = useSessionState({ load: readTree, active: () => isShown.value && state.source === 'tree', failed });
 
   /** The same array until a call changes: the view of the session changes with each streamed word. */
   const frames = computed<readonly ToolFrame[]>((before = []) => {
@@ -62,30 +70,30 @@ export function useReviewedFile(session: OpenSession, state: ReviewState, isShow
   let reads = 0;
 
   async function readDiff(file: string) {
-    const read = ++reads;
+    const read = reads;
     try {
       const { diff, truncated } = await gitDiff(client.rest, session.id, file);
-      if (read === reads) lines.value = { path: file, rows: unifiedRows(diff), isCut: truncated };
+      if (read !== reads) return;
+      lines.value = { source: 'tree', path: file, rows: unifiedRows(diff), isCut: truncated };
     } catch (error) {
-      report(error);
+      if (read === reads) failed(error);
     }
   }
 
   watch(
     [path, files],
     () => {
+      const { source } = state;
       const file = path.value;
-      if (file === undefined || isFolder(file)) {
-        reads += 1;
-        lines.value = undefined;
-        return;
-      }
-      if (lines.value?.path !== file) lines.value = undefined;
-      if (state.source === 'tree') return void readDiff(file);
       reads += 1;
+      failure.value = undefined;
+      // Lines of the same file stay until they are read again.
+      if (lines.value?.source !== source || lines.value.path !== file) lines.value = undefined;
+      if (file === undefined || isFolder(file)) return;
+      if (source === 'tree') return void readDiff(file);
       const found = edited.value.find((other) => other.path === file);
       const heading = (call: { tool: string; at: number; count: number }) => t('review.edit', call);
-      lines.value = { path: file, rows: found ? editedRows(found, heading) : [], isCut: false };
+      lines.value = { source, path: file, rows: found ? editedRows(found, heading) : [], isCut: false };
     },
     { immediate: true },
   );
@@ -95,6 +103,8 @@ export function useReviewedFile(session: OpenSession, state: ReviewState, isShow
     path,
     /** Undefined while they are read. */
     lines,
+    /** A successful refresh clears it. */
+    failure,
     /** Whether the folder is known to have no repository. */
     hasNoGit: computed(() => tree.value.value !== undefined && tree.value.value.status === undefined),
     /** Whether the files of the source are known. */
