@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { axeFindings } from '#support/accessibility.ts';
 import { launchBrowser, openPage, type OpenedPage } from '#support/browser.ts';
@@ -11,12 +11,21 @@ import { startWorld, type World } from '#support/world.ts';
 
 /** Lines of the long file. */
 const LINES = 20_000;
+/** Changes of the file with many of them. */
+const CHANGES = 100;
 
 let world: World;
 let browser: Browser;
 let opened: OpenedPage;
 let page: Page;
 let session: string;
+
+/** A file with a line at each place of a change, and other lines between. */
+const manyLines = (lineOf: (at: number) => string) =>
+  Array.from(
+    { length: CHANGES },
+    (_, at) => `${Array.from({ length: 19 }, (_, line) => `${at} ${line}\n`).join('')}${lineOf(at)}\n`,
+  ).join('');
 
 const git = (...args: string[]) =>
   execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@example.org', ...args], { cwd: world.project });
@@ -27,6 +36,10 @@ beforeAll(async () => {
     launchBrowser(),
   ]);
   await writeFile(join(world.project, 'a.txt'), 'one\nthe second line\nthree\n');
+  await writeFile(
+    join(world.project, 'many.txt'),
+    manyLines(() => 'same'),
+  );
   git('add', '.');
   git('commit', '-q', '-m', 'first');
   await writeFile(join(world.project, 'long.txt'), Array.from({ length: LINES }, (_, at) => `line ${at}\n`).join(''));
@@ -66,7 +79,7 @@ afterEach(async () => {
   await page.close();
   // The next turn writes it again, and files that exist must be read first.
   await rm(join(world.project, 'new.txt'));
-  git('checkout', '-q', '--', 'a.txt');
+  git('checkout', '-q', '--', '.');
   expect(opened.errors).toEqual([]);
 });
 
@@ -150,16 +163,14 @@ it('displays no lines of the calls as the work tree, and offers to read a differ
   await edited.waitFor();
   await whole.waitFor({ state: 'hidden' });
 
-  let release = () => {};
-  const released = new Promise<void>((resolve) => (release = resolve));
-  await page.route('**/fs:diff', async (route) => {
-    await released;
-    await route.abort('connectionfailed');
-  });
+  const held: Route[] = [];
+  await page.route('**/fs:diff', (route) => void held.push(route));
   await open('Work tree');
   await page.getByText('Reading the difference…').waitFor();
   expect(await edited.count()).toBe(0);
-  release();
+  // The status that was read before is displayed until it is read again.
+  await expect.poll(() => held.length).toBe(2);
+  for (const route of held) await route.abort('connectionfailed');
   await page.getByRole('alert').waitFor();
   expect(await edited.count()).toBe(0);
   await page.unroute('**/fs:diff');
@@ -181,4 +192,42 @@ it('offers to read a work tree again that failed', async () => {
   await retry.click();
   await file('a.txt').waitFor();
   await retry.waitFor({ state: 'hidden' });
+});
+
+it('moves through the changes of all files, in both directions', async () => {
+  await writeFile(
+    join(world.project, 'many.txt'),
+    manyLines((at) => `change ${at}`),
+  );
+  const selected = page.getByRole('option', { selected: true });
+  const isAt = (text: string) => expect.poll(() => selected.allInnerTexts()).toEqual([expect.stringContaining(text)]);
+  const next = page.getByRole('button', { name: 'Next change' });
+  const previous = page.getByRole('button', { name: 'Previous change' });
+
+  await next.click();
+  await isAt('fresh');
+  await next.click();
+  await isAt('Edit');
+  await next.click();
+  await isAt('the second line');
+  await previous.click();
+  await isAt('fresh');
+  await previous.click();
+  await isAt('fresh');
+
+  // The files of the work tree: their lines are read when they are opened.
+  await open('Work tree');
+  await file('long.txt').click();
+  await lines('long.txt').waitFor();
+  await isAt('@@');
+  await previous.click();
+  await lines('many.txt').waitFor();
+  await line('many.txt', `added: change ${CHANGES - 1}`).waitFor();
+  await isAt(`${CHANGES * 20}`);
+  await previous.click();
+  await isAt(`${(CHANGES - 1) * 20}`);
+  await file('a.txt').click();
+  await isAt('@@');
+  await file('many.txt').click();
+  await isAt('@@');
 });
