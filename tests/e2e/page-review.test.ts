@@ -231,3 +231,42 @@ it('moves through the changes of all files, in both directions', async () => {
   await file('many.txt').click();
   await isAt('@@');
 });
+
+it('drops the ticks of files that a later turn changed, even by as many lines; the others stay', async () => {
+  const isViewed = (path: string, isTicked: boolean) =>
+    expect.poll(() => page.getByRole('checkbox', { name: `Viewed: ${path}` }).isChecked()).toBe(isTicked);
+  for (const path of ['a.txt', 'new.txt']) await page.getByRole('checkbox', { name: `Viewed: ${path}` }).check();
+  await page.getByText('2 of 2 viewed').waitFor();
+  await open('Work tree');
+  // Both are ticked without having been displayed.
+  await file('new.txt').click();
+  await line('new.txt', 'added: fresh').waitFor();
+  for (const path of ['a.txt', 'long.txt']) await page.getByRole('checkbox', { name: `Viewed: ${path}` }).check();
+  await page.getByText('2 of 3 viewed').waitFor();
+
+  const edit = { path: 'a.txt', old_string: 'the second long line', new_string: 'the second longer line' };
+  world.model.enqueue({ calls: [{ name: 'Edit', args: edit }] });
+  world.model.enqueue({ text: 'Changed it again.' });
+  await world.prompt(session, 'Change it again');
+  await page.getByText('Changed it again.').first().waitFor();
+  await isViewed('a.txt', false);
+  await isViewed('long.txt', true);
+  await open('This turn');
+  await line('a.txt', 'added: the second longer line').waitFor();
+  await isViewed('a.txt', false);
+  await page.getByRole('checkbox', { name: 'Viewed: a.txt' }).check();
+  await open('Work tree');
+  await isViewed('long.txt', true);
+  await open('This turn');
+  await isViewed('a.txt', true);
+
+  // A command changes a file that is displayed.
+  await open('Work tree');
+  await file('a.txt').click();
+  await line('a.txt', 'added: the second longer line').waitFor();
+  await page.getByRole('checkbox', { name: 'Viewed: a.txt' }).check();
+  await writeFile(join(world.project, 'a.txt'), 'one\nother\nthree\n');
+  await page.getByRole('button', { name: 'Read again' }).click();
+  await line('a.txt', 'added: other').waitFor();
+  await isViewed('a.txt', false);
+});

@@ -171,7 +171,7 @@ describe('edits', () => {
 });
 
 it('the displayed file is the chosen one, or the first', () => {
-  const files = treeFiles({ entries: { 'a.ts': 'modified', 'b.ts': 'untracked' } });
+  const files = treeFiles({ entries: { 'a.ts': 'modified', 'b.ts': 'untracked' } }, []);
   expect(displayedPath(files, 'b.ts')).toBe('b.ts');
   expect(displayedPath(files, 'gone.ts')).toBe('a.ts');
   expect(displayedPath([], 'a.ts')).toBeUndefined();

@@ -10,8 +10,15 @@ export interface ReviewState {
   /** Path of the displayed file, by source. */
   paths: Partial<Record<Source, string>>;
   comments: LineComment[];
-  /** Paths that were viewed, with the content they had then. */
-  viewed: Map<string, string>;
+  /** By source and path. */
+  viewed: Map<string, ViewedFile>;
+}
+
+/** The content that was viewed; another one is not. */
+export interface ViewedFile {
+  version: string;
+  /** The displayed lines; undefined until they were read. */
+  lines: string | undefined;
 }
 
 export interface ReviewView {

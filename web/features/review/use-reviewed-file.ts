@@ -49,18 +49,20 @@ export function useReviewedFile(session: OpenSession, state: ReviewState, isShow
 
   /** The same array until a call changes: the view of the session changes with each streamed word. */
   const frames = computed<readonly ToolFrame[]>((before = []) => {
-    if (!isShown.value || state.source === 'tree') return before;
-    const found = editingFrames(session.view.value.main.items, state.source);
+    if (!isShown.value) return before;
+    const found = editingFrames(session.view.value.main.items, state.source === 'turn' ? 'turn' : 'session');
     return sameFrames(found, before) ? before : found;
   });
   const edited = computed(() => editedFiles(frames.value, session.cwd.value ?? ''));
 
   const files = computed((): readonly ReviewedFile[] => {
-    if (state.source === 'tree') return tree.value.value?.status ? treeFiles(tree.value.value.status) : [];
+    if (state.source === 'tree')
+      return tree.value.value?.status ? treeFiles(tree.value.value.status, edited.value) : [];
     return edited.value.map((file) => ({
       path: file.path,
       mark: file.isWritten ? 'written' : 'edited',
       counts: editedCount(file),
+      version: file.frames.map(({ toolCallId }) => toolCallId).join(' '),
     }));
   });
   const path = computed(() => displayedPath(files.value, state.paths[state.source]));
