@@ -270,3 +270,46 @@ it('drops the ticks of files that a later turn changed, even by as many lines; t
   await line('a.txt', 'added: other').waitFor();
   await isViewed('a.txt', false);
 });
+
+it('keeps unsent comments over a reload, and an unfinished one with its lines only', async () => {
+  const comment = () => page.getByRole('textbox', { name: /^Comment on/ });
+  const comments = page.getByRole('region', { name: 'Comments' });
+  await line('new.txt', 'added: fresh').click();
+  await page.keyboard.press('c');
+  await comment().fill('Say more.');
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await line('new.txt', 'added: lines').click();
+  await page.keyboard.press('c');
+  await comment().fill('Half');
+  await page.keyboard.press('Escape');
+  await comment().waitFor({ state: 'hidden' });
+  await line('new.txt', 'added: fresh').click();
+  await page.keyboard.press('c');
+  expect(await comment().inputValue()).toBe('');
+  await file('a.txt').click();
+  await line('a.txt', 'added: the second long line').click();
+  await page.keyboard.press('c');
+  expect(await comment().inputValue()).toBe('');
+  await page.getByRole('button', { name: 'Cancel' }).click();
+
+  await page.reload();
+  await comments.getByText('Say more.').waitFor();
+  await file('new.txt').click();
+  await line('new.txt', 'added: lines').click();
+  await page.keyboard.press('c');
+  await comment().waitFor();
+  expect(await comment().inputValue()).toBe('Half');
+  await comment().fill('Half no more.');
+  await page.keyboard.press('Control+Enter');
+
+  world.model.enqueue({ text: 'Understood.' });
+  const before = world.model.requests.length;
+  await page.getByRole('button', { name: 'Send 2 comments' }).click();
+  const sent = JSON.stringify((await world.model.waitForRequest(before + 1)).body);
+  expect(sent).toContain('Say more.');
+  expect(sent).toContain('Half no more.');
+  await comments.waitFor({ state: 'hidden' });
+  await page.reload();
+  await page.getByText('No edits').waitFor();
+  await comments.waitFor({ state: 'hidden' });
+});

@@ -53,7 +53,7 @@ async function newSession(): Promise<string> {
   return z.object({ id: z.string() }).parse(data).id;
 }
 
-it('shows the same after a reload and after a kill: unsent, streaming, waiting, asking, done', async () => {
+it('shows the same after a reload and after a kill: unsent, streaming, waiting, asking, reviewed, done', async () => {
   const session = await newSession();
   await page.goto(`${server.url}/#/s/${session}`);
   const { model } = base;
@@ -121,6 +121,26 @@ it('shows the same after a reload and after a kill: unsent, streaming, waiting, 
   });
   await expect.poll(() => interruptions().count()).toBe(3);
   await on.question().waitFor(hidden);
+
+  // A comment of a review.
+  model.enqueue({ calls: [{ name: 'Write', args: { path: 'new.txt', content: 'fresh\n' } }] });
+  model.enqueue({ text: 'Written.' });
+  await send('Write it');
+  await page.getByText('Written.').waitFor(visible);
+  await on.button('Review').click();
+  await page.getByRole('option', { name: 'added: fresh' }).click();
+  await on.button('Comment').click();
+  await page.getByRole('textbox', { name: 'Comment on new.txt:1' }).fill('Fresher');
+  await on.button('Add').click();
+  const comment = page.getByRole('region', { name: 'Comments' }).getByText('Fresher');
+  await page.reload();
+  await comment.waitFor(visible);
+  await restart(async () => {
+    await comment.waitFor(visible);
+  });
+  await comment.waitFor(visible);
+  await on.button('Review').click();
+  await comment.waitFor(hidden);
 
   // The end of a turn.
   model.enqueue({ text: 'That is all.' });

@@ -1,7 +1,13 @@
 /** Reviews: the lines of differences, the edits of calls, and comments as a prompt. */
 import { describe, expect, it } from 'vitest';
 import type { Item } from '@service-code/client';
-import { addressOf, commentedLines, reviewPrompt } from '../../../web/features/review/comments.ts';
+import {
+  addressOf,
+  commentedLines,
+  parseComments,
+  reviewPrompt,
+  stringifyComments,
+} from '../../../web/features/review/comments.ts';
 import {
   changeStarts,
   countLines,
@@ -178,6 +184,23 @@ it('the displayed file is the chosen one, or the first', () => {
 });
 
 describe('comments', () => {
+  it('are stored and restored; a damaged text has none', () => {
+    const lines = { from: 2, to: 3, isBefore: true };
+    const stored = {
+      comments: [
+        { id: 1, path: 'a.ts', lines, quote: '-one', text: 'Why?' },
+        { id: 2, path: 'b.ts', lines: undefined, quote: '+two', text: 'How?' },
+      ],
+      unfinished: { 'a.ts:1\n+x': 'Half' },
+    };
+    expect(parseComments(stringifyComments(stored))).toEqual(stored);
+    const none = { comments: [], unfinished: {} };
+    expect(stringifyComments(none)).toBe('');
+    for (const text of ['', '{', 'null', '[]', '{"comments":[1,{"path":"a"}],"unfinished":{"a":1}}']) {
+      expect(parseComments(text)).toEqual(none);
+    }
+  });
+
   it('name the lines of the changed file, or else of the earlier one', () => {
     const changed = commentedLines('a.ts', rows.slice(2, 6));
     expect(changed && [addressOf(changed), changed.quote]).toEqual([

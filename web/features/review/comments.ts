@@ -1,4 +1,5 @@
 /** Comments on lines, and the prompt that they are sent as. */
+import { isObject } from '../../state/is-object.ts';
 import type { DiffRow } from './diff-rows.ts';
 
 export interface CommentedLines {
@@ -13,6 +14,48 @@ export interface LineComment extends CommentedLines {
   id: number;
   text: string;
 }
+
+/** The comments of a session that were not sent. */
+export interface StoredComments {
+  comments: LineComment[];
+  /** Texts that were not added, by `keyOfLines`. */
+  unfinished: Partial<Record<string, string>>;
+}
+
+function parseLines(value: unknown): CommentedLines['lines'] {
+  if (!isObject(value)) return undefined;
+  const { from, to, isBefore } = value;
+  return typeof from === 'number' && typeof to === 'number' ? { from, to, isBefore: isBefore === true } : undefined;
+}
+
+/** Reads what `stringifyComments` has returned; a damaged text has no comments. */
+export function parseComments(stored: string): StoredComments {
+  let value: unknown;
+  try {
+    value = JSON.parse(stored || '{}');
+  } catch {
+    value = {};
+  }
+  const { comments, unfinished } = isObject(value) ? value : {};
+  const read = (Array.isArray(comments) ? comments : []).flatMap((comment: unknown) => {
+    const { path, lines, quote, text } = isObject(comment) ? comment : {};
+    if (typeof path !== 'string' || typeof quote !== 'string' || typeof text !== 'string') return [];
+    return [{ path, lines: parseLines(lines), quote, text }];
+  });
+  const texts = Object.entries(isObject(unfinished) ? unfinished : {});
+  return {
+    comments: read.map((comment, at) => ({ ...comment, id: at + 1 })),
+    unfinished: Object.fromEntries(texts.flatMap(([key, text]) => (typeof text === 'string' ? [[key, text]] : []))),
+  };
+}
+
+/** Empty without comments. */
+export function stringifyComments({ comments, unfinished }: StoredComments): string {
+  const isEmpty = comments.length === 0 && Object.keys(unfinished).length === 0;
+  return isEmpty ? '' : JSON.stringify({ comments, unfinished });
+}
+
+export const keyOfLines = (lines: CommentedLines): string => `${addressOf(lines)}\n${lines.quote}`;
 
 const signs = { same: ' ', added: '+', removed: '-', place: '' };
 

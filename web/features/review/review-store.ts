@@ -1,15 +1,15 @@
 /** The state of a session's review: it outlives the panel, and its view settings are those of the browser. */
 import { reactive, watch } from 'vue';
+import type { Draft, Drafts } from '../../stores/drafts.ts';
 import { scopedName } from '../../stores/page-root.ts';
-import type { LineComment } from './comments.ts';
+import { parseComments, stringifyComments, type StoredComments } from './comments.ts';
 
 export type Source = 'turn' | 'session' | 'tree';
 
-export interface ReviewState {
+export interface ReviewState extends StoredComments {
   source: Source;
   /** Path of the displayed file, by source. */
   paths: Partial<Record<Source, string>>;
-  comments: LineComment[];
   /** By source and path. */
   viewed: Map<string, ViewedFile>;
 }
@@ -28,12 +28,27 @@ export interface ReviewView {
 
 const states = new Map<string, ReviewState>();
 
-export function reviewState(sessionId: string): ReviewState {
+/** The comments are stored like an unsent prompt, and restored in another page. */
+export function reviewState(sessionId: string, drafts: Drafts): ReviewState {
   const known = states.get(sessionId);
   if (known) return known;
-  const state = reactive<ReviewState>({ source: 'turn', paths: {}, comments: [], viewed: new Map() });
+  const state = reactive<ReviewState>({ source: 'turn', paths: {}, comments: [], unfinished: {}, viewed: new Map() });
   states.set(sessionId, state);
+  void keepComments(state, drafts.of(`review.${sessionId}`));
   return state;
+}
+
+async function keepComments(state: StoredComments, draft: Pick<Draft, 'text' | 'restored'>) {
+  await draft.restored;
+  const stored = parseComments(draft.text.value);
+  // A person may have added some meanwhile.
+  state.comments.unshift(...stored.comments);
+  state.unfinished = { ...stored.unfinished, ...state.unfinished };
+  watch(
+    () => stringifyComments(state),
+    (text) => (draft.text.value = text),
+    { immediate: true },
+  );
 }
 
 let view: ReviewView | undefined;
