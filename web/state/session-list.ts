@@ -49,10 +49,17 @@ export function withPage(list: SessionList, page: Session[]): SessionList {
 
 /**
  * Rebuilds the list from its first page, after missed events. Events that arrived during the request may be newer than
- * the page and are applied on top; they are idempotent, since each contains all that it changes.
+ * the page and are applied on top; they are idempotent, since each contains all that it changes. `others` are sessions
+ * of later pages that were read individually.
  */
-export function listAnew(list: SessionList, page: Session[], meanwhile: EventFrame[]): SessionList {
-  const { sessions, single } = applyAllToList(withPage(emptyList, page), meanwhile);
+export function listAnew(
+  list: SessionList,
+  page: Session[],
+  meanwhile: EventFrame[],
+  others: readonly Session[] = [],
+): SessionList {
+  const read = others.reduce((known, session) => withSingle(known, session), withPage(emptyList, page));
+  const { sessions, single } = applyAllToList(read, meanwhile);
   return { sessions, seen: list.seen, single };
 }
 

@@ -12,10 +12,12 @@ import {
   type Workspace,
 } from '@service-code/client';
 import { applyAllToList, withSingle } from '../state/session-list.ts';
-import { createSessionPages } from './session-pages.ts';
+import { createSessionPages, readOpen } from './session-pages.ts';
 
 /** Events of this time are applied together. */
 const BATCH_MS = 30;
+/** The largest page of ids. */
+const MOST_WAITING = 10_000;
 
 export type SessionLists = ReturnType<typeof createSessionLists>;
 
@@ -32,16 +34,27 @@ export function createSessionLists(
   let pending: EventFrame[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
 
+  /** Ids of the sessions that wait for a person: those of later pages need an answer too. */
+  async function readWaiting(): Promise<string[]> {
+    const page = await rest.request('GET /api/v2/sessions', {
+      query: { 'activity.status': ['approval', 'question'], fields: 'id,archived', page_size: MOST_WAITING },
+    });
+    return 'items' in page ? page.items.map(({ id }) => id) : [];
+  }
+
   /** Reads the first page again, with the events that arrive meanwhile on top. */
   async function read() {
     const meanwhile: EventFrame[] = [];
     const stop = socket.onEvent((frame) => void meanwhile.push(frame));
     try {
       await Promise.all([
-        open.read(() => {
-          // Older than the request, and so part of the reply.
-          applyPending();
-          return meanwhile;
+        open.read({
+          others: readWaiting,
+          meanwhile: () => {
+            // Older than the request, and so part of the reply.
+            applyPending();
+            return meanwhile;
+          },
         }),
         rest.workspaces().then((known) => (workspaces.value = known.items)),
         isArchiveOpen.value ? archived.read() : undefined,
@@ -85,12 +98,8 @@ export function createSessionLists(
       if (frame.type === 'event.session.archived') archivedMeanwhile.add(frame.payload.sessionId);
     });
     for (const id of missing) {
-      const [session] = await rest.session(id).then(
-        (found) => [found],
-        () => [],
-      );
-      if (!session || session.archived || archivedMeanwhile.has(id)) continue;
-      open.list.value = withSingle(open.list.value, session);
+      const [session] = await readOpen(rest, [id]);
+      if (session && !archivedMeanwhile.has(id)) open.list.value = withSingle(open.list.value, session);
     }
     stop();
   }

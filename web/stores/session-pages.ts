@@ -1,6 +1,6 @@
 /** Sessions that are read page by page, newest first. */
 import { shallowRef } from 'vue';
-import type { EventFrame, Rest, SessionQuery } from '@service-code/client';
+import type { EventFrame, Rest, Session, SessionQuery } from '@service-code/client';
 import {
   emptyList,
   lastOfPages,
@@ -14,8 +14,25 @@ import {
 const FIRST_PAGE = 50;
 const NEXT_PAGE = 100;
 
+export interface FirstRead {
+  /** Returns the events that arrived during the read. */
+  meanwhile?: () => EventFrame[];
+  /** Ids of sessions that are listed on whatever page they are; archived and unknown ones are skipped. */
+  others?: () => Promise<readonly string[]>;
+}
+
+/** Reads sessions individually; archived and unknown ones are skipped. */
+export async function readOpen(rest: Pick<Rest, 'session'>, ids: readonly string[]): Promise<Session[]> {
+  const found: Session[] = [];
+  for (const id of ids) {
+    const session = await rest.session(id).catch(() => undefined);
+    if (session && !session.archived) found.push(session);
+  }
+  return found;
+}
+
 /** `query` selects the sessions. */
-export function createSessionPages(rest: Pick<Rest, 'sessions'>, query: SessionQuery) {
+export function createSessionPages(rest: Pick<Rest, 'sessions' | 'session'>, query: SessionQuery) {
   const list = shallowRef<SessionList>(emptyList);
   const hasMore = shallowRef(false);
   /** Incremented by each read of the first page: pages that follow an earlier one are not used. */
@@ -33,13 +50,18 @@ export function createSessionPages(rest: Pick<Rest, 'sessions'>, query: SessionQ
   return {
     list,
     hasMore,
-    /** Reads the first page again. `meanwhile` returns the events that arrived during the request. */
-    async read(meanwhile: () => EventFrame[] = () => []): Promise<void> {
+    /** Reads the first page again. */
+    async read({ meanwhile = () => [], others = async () => [] }: FirstRead = {}): Promise<void> {
       const current = ++reads;
       next = undefined;
-      const page = await rest.sessions({ ...query, page_size: FIRST_PAGE });
+      const [page, ids] = await Promise.all([rest.sessions({ ...query, page_size: FIRST_PAGE }), others()]);
+      const listed = new Set(page.items.map(({ id }) => id));
+      const single = await readOpen(
+        rest,
+        ids.filter((id) => !listed.has(id)),
+      );
       if (reads !== current) return;
-      list.value = listAnew(list.value, page.items, meanwhile());
+      list.value = listAnew(list.value, page.items, meanwhile(), single);
       hasMore.value = page.has_more;
     },
     /** Adds the page after the last listed session; concurrent calls share it. */

@@ -30,6 +30,13 @@ async function answer(input: string | URL | Request): Promise<Response> {
     const found = stored.find((other) => other.id === id);
     return found ? reply(found) : Response.json({ code: 40401, msg: 'unknown', data: null, request_id: 'r' });
   }
+  if (url.pathname.endsWith('/v2/sessions')) {
+    const wanted = url.searchParams.getAll('activity.status');
+    const items = stored.filter(
+      ({ archived, pending_interaction }) => !archived && wanted.includes(pending_interaction),
+    );
+    return reply({ items, total: items.length, has_more: false, next_page_token: null });
+  }
   if (url.pathname.endsWith('/workspaces')) return reply({ items: [] });
   const size = Number(url.searchParams.get('page_size'));
   const before = url.searchParams.get('before_id');
@@ -138,6 +145,27 @@ it('includes single sessions that its pages lack, without a gap in the pages', a
   expect(lists.find(idAt(110))?.id).toBe(idAt(110));
   await lists.readMore();
   expect(shown()).toHaveLength(TOTAL - 1);
+  expect(errors).toEqual([]);
+});
+
+it('has sessions that wait on later pages, without a moment in which a further read lacks them', async () => {
+  const waits = (number: number, pending_interaction: Session['pending_interaction']) => {
+    stored = stored.map((other) => (other.id === idAt(number) ? { ...other, pending_interaction } : other));
+  };
+  waits(3, 'approval');
+  waits(100, 'approval');
+  waits(110, 'question');
+  await lists.read();
+  expect(shown()).toEqual([...stored.slice(0, 50).map(({ id }) => id), idAt(100), idAt(110)]);
+  expect(requests.filter((request) => request.startsWith('sessions/'))).toHaveLength(2);
+  const lacking: string[][] = [];
+  watch(lists.list, () => !shown().includes(idAt(110)) && lacking.push(shown()), { flush: 'sync' });
+  waits(100, 'none');
+  await lists.read();
+  expect(lacking).toEqual([]);
+  expect(shown()).toHaveLength(51);
+  await lists.readMore();
+  expect(shown()).toHaveLength(TOTAL);
   expect(errors).toEqual([]);
 });
 
