@@ -1,6 +1,7 @@
 /** Conditions under which a card accepts an answer: held keys, the time after it was drawn, the end of long text. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
+import * as z from 'zod';
 import { usePage } from '#support/browser.ts';
 import { useBuiltServer } from '#support/built-server.ts';
 
@@ -463,4 +464,75 @@ it.each([
   await canApprove();
   expect(await card().count()).toBe(1);
   expect(await page.locator('[data-tool="Bash"]').count()).toBe(0);
+});
+
+it('lists a session that waits, however many newer ones there are', async () => {
+  const session = await built.newSession();
+  built.base.model.enqueue({ calls: [{ name: 'Bash', args: { command: 'touch a && true' } }] });
+  built.base.model.enqueue({ text: 'All is said.' });
+  await built.prompt(session, 'go');
+  const needs = page.getByRole('region', { name: 'Needs you' });
+  await needs.getByText('1 session waits').waitFor(visible);
+  for (let count = 0; count < 60; count += 1) await built.newSession();
+  await page.reload();
+  await needs.getByText('1 session waits').waitFor(visible);
+  await expect.poll(() => page.title()).toMatch(/^\(1\)/);
+  await needs.getByRole('link').click();
+  await canApprove();
+  await approve().click();
+  await needs.getByText('Nothing needs you').waitFor(visible);
+});
+
+it('notifies with the title and the kind, marks the icon of the tab, and a click leads to the card', async () => {
+  const context = page.context();
+  await context.grantPermissions(['notifications'], { origin: new URL(built.server.url).origin });
+  await page.evaluate(`localStorage.setItem('service-code.notify/', 'on')`);
+  await page.addInitScript(`
+    Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
+    window.notices = [];
+    ServiceWorkerRegistration.prototype.showNotification = async (title, options) => void window.notices.push({ title, ...options });
+  `);
+  await page.reload();
+  const needs = page.getByRole('region', { name: 'Needs you' });
+  await needs.getByText('Nothing needs you').waitFor(visible);
+  const icon = () => page.locator('link[rel=icon]').getAttribute('href');
+  await expect.poll(icon).toMatch(/icon\.svg$/);
+
+  const waiting = async (title: string, call: Call) => {
+    const made = await built.ok('POST', '/sessions', { metadata: { cwd: built.base.project }, title });
+    const { id } = z.object({ id: z.string() }).parse(made);
+    built.base.model.enqueue({ calls: [call] });
+    built.base.model.enqueue({ text: 'All is said.' });
+    await built.prompt(id, 'go');
+    return id;
+  };
+  const asked = await waiting('Names', question('One?'));
+  const session = await waiting('Files', { name: 'Bash', args: { command: 'touch a && true' } });
+  await needs.getByText('2 sessions wait').waitFor(visible);
+  await expect.poll(icon).toMatch(/icon-waiting\.svg$/);
+  const notices = () => page.evaluate('window.notices.map(({ title, body, data }) => [title, body, data.sessionId])');
+  await expect.poll(notices).toEqual([
+    ['Names', 'Has a question', asked],
+    ['Files', 'Waits for your approval', session],
+  ]);
+
+  const [worker] = context.serviceWorkers();
+  if (!worker) throw new Error('no service worker');
+  await hide('visible');
+  // As the browser reports a click.
+  const data = JSON.stringify(await page.evaluate('window.notices[1].data'));
+  await worker.evaluate(`self.dispatchEvent(Object.assign(new Event('notificationclick'), {
+    notification: { close() {}, data: ${data} },
+    // Only a click of a person may focus the tab.
+    waitUntil: (work) => void work.catch(() => {}),
+  })), undefined`);
+  await canApprove();
+  expect(new URL(page.url()).hash).toBe(`#/s/${session}`);
+  await approve().click();
+  await needs.getByText('1 session waits').waitFor(visible);
+  await needs.getByRole('link').click();
+  await canSkip();
+  await skip().click();
+  await needs.getByText('Nothing needs you').waitFor(visible);
+  await expect.poll(icon).toMatch(/icon\.svg$/);
 });
