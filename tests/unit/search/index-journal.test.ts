@@ -80,9 +80,11 @@ describe('the index of a journal', () => {
     }
     await log.close();
     const order: string[] = [];
+    let isOver = false;
     const turn = () => {
-      order.push('other work');
-      if (order.length < 20) setImmediate(turn);
+      // A read of the journal takes any number of turns.
+      if (order.at(-1) !== 'other work') order.push('other work');
+      if (!isOver) setImmediate(turn);
     };
     setImmediate(turn);
     const goesOn = async () => {
@@ -90,6 +92,7 @@ describe('the index of a journal', () => {
       return true;
     };
     await indexJournal(search.connection, source('long', dir), Infinity, { newest: true, goesOn });
+    isOver = true;
     const transactions = order.flatMap((what, place) => (what === 'transaction' ? [place] : []));
     expect(transactions.length).toBeGreaterThanOrEqual(3);
     for (const place of transactions) expect(order[place - 1]).toBe('other work');
