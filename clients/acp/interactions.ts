@@ -25,6 +25,8 @@ export interface InteractionOptions {
   editor: AgentContext;
   /** Whether the editor displays forms. */
   hasForms: boolean;
+  /** Whether the socket is open. */
+  isConnected(): boolean;
   /** Resolves when the editor has the updates that precede a request. */
   flushed(): Promise<void>;
   emit(update: SessionUpdate): Promise<void>;
@@ -69,11 +71,17 @@ export function createInteractions(options: InteractionOptions): Interactions {
       options.log(`interaction ${id}: ${reasonOf(error)}`);
       const failure = error instanceof RequestError ? await failureOf(refuse) : error;
       if (failure === undefined) return;
-      // The answer did not arrive: it is requested again. A lost connection of the events does that too, but requests
-      // have connections of their own.
+      // The answer did not arrive: it is requested again.
       open.delete(id);
-      if (failure instanceof ConnectionError && !isClosed) retry = setTimeout(() => void refresh(), RETRY_MS);
+      retryLater(failure);
     }
+  }
+
+  /** Where the socket is lost too, its next connection leads to a refresh. */
+  function retryLater(error: unknown): void {
+    if (isClosed || !(error instanceof ConnectionError) || !options.isConnected()) return;
+    clearTimeout(retry);
+    retry = setTimeout(() => void refresh(), RETRY_MS);
   }
 
   /** Refuses what the editor cannot display. */
@@ -175,6 +183,7 @@ export function createInteractions(options: InteractionOptions): Interactions {
       }
     } catch (error) {
       options.log(`interactions of ${session_id}: ${reasonOf(error)}`);
+      retryLater(error);
     }
   });
 

@@ -109,6 +109,7 @@ export async function openSession({ link, editor, session, lists, log }: OpenSes
     cwd,
     editor: editor.context,
     hasForms: editor.hasForms,
+    isConnected: () => socket.connection.kind === 'open',
     flushed: () => pump.flushed(),
     emit,
     log,

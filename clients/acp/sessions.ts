@@ -92,7 +92,8 @@ export function createSessions(deps: {
       const opened = await open(session, onServer);
       if (replay)
         await opened.replay().catch((error: unknown) => {
-          sessions.delete(session.id);
+          // It may have been opened again meanwhile.
+          if (sessions.get(session.id) === opened) sessions.delete(session.id);
           opened.release();
           throw error;
         });

@@ -22,6 +22,8 @@ import { settlePrompt, unlessAborted } from './settle.ts';
 import { answerOf, followPrompt, type PendingRequests, type Turn } from './turn.ts';
 
 const newUlid = monotonicFactory();
+/** A server that does not answer must not delay the end. */
+const ARCHIVE_MS = 10_000;
 
 export interface RunOptions
   extends SessionChoice, Pick<ClientOptions, 'fetch' | 'WebSocket'>, Omit<OutputOptions, 'onClosed'> {
@@ -118,7 +120,7 @@ async function runText(
     for (const one of approvals) if (requests.onApproval(one)) record('event.approval.requested', one);
     for (const one of questions) if (requests.onQuestion(one)) record('event.question.requested', one);
   };
-  const followed = followPrompt(client, { sessionId: session.id, promptId, isNew, onEvent, onPending });
+  const followed = followPrompt(client, { sessionId: session.id, promptId, text, isNew, onEvent, onPending });
   const turn = await unlessAborted(signal, followed).catch(async (error: unknown) => {
     if (isNew) await archive(rest, session.id, output);
     throw error;
@@ -135,8 +137,8 @@ async function runText(
   try {
     const end = await unlessAborted(
       signal,
-      submitted.then(() => {
-        turn.accepted();
+      submitted.then((prompt) => {
+        turn.accepted(prompt);
         return turn.ended;
       }),
     );
@@ -158,7 +160,7 @@ async function runText(
 async function archive(rest: Client['rest'], session_id: string, output: Output): Promise<void> {
   // The reason of the run's end is more important than a session that stays.
   const onFailure = (error: unknown) => output.note(`the empty session ${session_id} stays: ${reasonOf(error)}`);
-  await rest.archiveMany([session_id]).catch(onFailure);
+  await rest.archiveMany([session_id], { signal: AbortSignal.timeout(ARCHIVE_MS) }).catch(onFailure);
 }
 
 /** The state of the session after the turn; empty where the server does not answer any more. */

@@ -7,6 +7,8 @@ import {
   type Approval,
   type Client,
   type EventFrame,
+  type Item,
+  type Prompt,
   type Question,
   type Rest,
   type Socket,
@@ -16,6 +18,10 @@ import type { EndReason } from './exit-codes.ts';
 
 /** The run ends when the server was away for so long. */
 const AWAY_MS = 15_000;
+/** Until missed events are read again after a failure. */
+const RETRY_MS = 1_000;
+/** Turns among which the prompt's is found after its events were missed. */
+const RECENT_TURNS = 20;
 
 export interface TurnEnd {
   reason: Extract<EndReason, 'completed' | 'failed' | 'blocked' | 'cancelled' | 'unreachable'>;
@@ -30,11 +36,15 @@ export interface Usage {
   inputCacheCreation: number;
 }
 
+const CANCELLED: TurnEnd = { reason: 'cancelled', message: 'the turn was cancelled' };
+
+type TurnItem = Extract<Item, { kind: 'turn' }>;
+
 export interface Turn {
   /** Resolves when the prompt has settled. */
   readonly ended: Promise<TurnEnd>;
-  /** To be called when the server has replied to the prompt. */
-  accepted(): void;
+  /** To be called when the server has replied to the prompt, with the reply. */
+  accepted(prompt: Pick<Prompt, 'status'>): void;
   /** Id of the prompt that settles: another one after this one was steered into its turn. */
   promptId(): string;
   /** Number of the main agent's turn; undefined before it starts. */
@@ -51,6 +61,8 @@ export interface PendingRequests {
 export interface FollowOptions {
   sessionId: string;
   promptId: string;
+  /** The text of the prompt. */
+  text: string;
   /** Whether the events are read from the first one on. */
   isNew: boolean;
   /** `isOwn`: the event belongs to the prompt's turn or to a subagent of it, and the turn runs. */
@@ -61,13 +73,13 @@ export interface FollowOptions {
 
 /** Subscribes to the session; resolves when its events are delivered, each once. */
 export async function followPrompt(client: Client, options: FollowOptions): Promise<Turn> {
-  const { sessionId, isNew, onEvent, onPending } = options;
+  const { sessionId, text, isNew, onEvent, onPending } = options;
   const { rest, socket } = client;
   let settling = options.promptId;
   let running: { turnId: number; promptId: string | undefined } | undefined;
   let number: number | undefined;
   let failure: string | undefined;
-  let isAccepted = false;
+  let reply: Pick<Prompt, 'status'> | undefined;
   let hasMissed = false;
   const delivered = createDeliveredEvents(isNew ? { seq: 0 } : undefined);
   const subagents = new Set<string>();
@@ -100,7 +112,7 @@ export async function followPrompt(client: Client, options: FollowOptions): Prom
       settle({ reason: payload.reason, ...(failure !== undefined && { message: failure }) });
     }
     if (payload.type === 'prompt.aborted' && payload.promptId === settling) {
-      settle({ reason: 'cancelled', message: 'the turn was cancelled' });
+      settle(CANCELLED);
     }
   }
 
@@ -111,6 +123,7 @@ export async function followPrompt(client: Client, options: FollowOptions): Prom
     usage.inputCacheCreation += step.inputCacheCreation;
   }
 
+  let retry: ReturnType<typeof setTimeout> | undefined;
   const lose = (message: string) => settle({ reason: 'unreachable', message });
 
   async function subscribe() {
@@ -123,7 +136,7 @@ export async function followPrompt(client: Client, options: FollowOptions): Prom
     if (reached) delivered.reached(reached);
   }
 
-  /** Reads what the events said that the server could not send. */
+  /** Reads from the snapshot what the missed events contained. */
   async function recover() {
     const snapshot = await rest.request('GET /api/v1/sessions/{session_id}/snapshot', {
       path: { session_id: sessionId },
@@ -140,18 +153,30 @@ export async function followPrompt(client: Client, options: FollowOptions): Prom
         questions: snapshot.pending_questions.filter(isOwn),
       });
     }
-    if (!(await isSettled(rest, sessionId, settling))) return;
-    number ??= await lastTurn(rest, sessionId);
-    settle(await endOf(rest, sessionId));
+    if (await isSettled(rest, sessionId, settling)) settle(await missedEnd());
+  }
+
+  /** The outcome of the prompt by its turn in the transcript. */
+  async function missedEnd(): Promise<TurnEnd> {
+    const turns = await turnsOf(rest, sessionId, RECENT_TURNS);
+    const own = turns.find((turn) =>
+      number === undefined ? turn.ordinal > lastBefore && isOf(turn, text) : turn.ordinal === number,
+    );
+    if (!own) return reply?.status === 'blocked' ? { reason: 'blocked' } : CANCELLED;
+    number = own.ordinal;
+    if (own.state === 'completed') return { reason: 'completed' };
+    return own.state === 'failed' ? { reason: 'failed', message: own.error ?? 'the turn has failed' } : CANCELLED;
   }
 
   function catchUp() {
     // Until the server has replied to the prompt, nothing of it can be found.
-    hasMissed = !isAccepted;
+    hasMissed = !reply;
     if (hasMissed) return;
+    clearTimeout(retry);
     recover().catch((error: unknown) => {
-      // A connection that is lost meanwhile is opened once more.
-      if (!(error instanceof ConnectionError)) lose(reasonOf(error));
+      // A connection of the socket that is lost meanwhile is opened once more, but requests have connections of their own.
+      if (error instanceof ConnectionError) retry = setTimeout(catchUp, RETRY_MS);
+      else lose(reasonOf(error));
     });
   }
 
@@ -163,6 +188,7 @@ export async function followPrompt(client: Client, options: FollowOptions): Prom
     catchUp();
   });
   await subscribe();
+  const lastBefore = isNew ? -1 : ((await turnsOf(rest, sessionId, 1)).at(-1)?.ordinal ?? -1);
   let away: ReturnType<typeof setTimeout> | undefined;
   // The client opens a connection that was lost again.
   const offConnection = socket.onConnection(({ kind }) => {
@@ -181,8 +207,8 @@ export async function followPrompt(client: Client, options: FollowOptions): Prom
   });
   return {
     ended,
-    accepted() {
-      isAccepted = true;
+    accepted(prompt) {
+      reply = prompt;
       if (hasMissed) catchUp();
     },
     promptId: () => settling,
@@ -190,6 +216,7 @@ export async function followPrompt(client: Client, options: FollowOptions): Prom
     usage: () => usage,
     close() {
       clearTimeout(away);
+      clearTimeout(retry);
       offEvents();
       offResync();
       offConnection();
@@ -221,18 +248,15 @@ async function isSettled(rest: Rest, session_id: string, promptId: string): Prom
   return active?.prompt_id !== promptId && queued.every(({ prompt_id }) => prompt_id !== promptId);
 }
 
-/** Number of the session's last turn. */
-async function lastTurn(rest: Rest, sessionId: string): Promise<number | undefined> {
-  const { items } = await rest.transcript(sessionId, { agent_id: MAIN_AGENT, page_size: 1 });
-  const item = items.findLast((each) => each.kind === 'turn');
-  return item?.kind === 'turn' ? item.ordinal : undefined;
+/** The last turns of the session that are kept, oldest first. */
+async function turnsOf(rest: Rest, sessionId: string, count: number): Promise<TurnItem[]> {
+  const { items } = await rest.transcript(sessionId, { agent_id: MAIN_AGENT, page_size: count });
+  return items.filter((item) => item.kind === 'turn');
 }
 
-/** The outcome of the session's last turn. */
-async function endOf(rest: Rest, sessionId: string): Promise<TurnEnd> {
-  const { last_turn_reason: reason = 'failed' } = await rest.session(sessionId);
-  return reason === 'completed' ? { reason } : { reason, message: `the turn ended meanwhile: ${reason}` };
-}
+/** Whether a prompt with this text has opened the turn; the turn may have the beginning of a long text. */
+const isOf = ({ origin, prompt = '' }: TurnItem, text: string): boolean =>
+  origin.kind === 'user' && prompt !== '' && text.startsWith(prompt);
 
 /** The text of the turn's last step. */
 export async function answerOf(rest: Rest, sessionId: string, turn: number, signal: AbortSignal): Promise<string> {

@@ -159,7 +159,7 @@ export interface CertificateWatch {
 
 /**
  * Looks at the files once a second; returns the function that ends it. Files that cannot be used are read again before
- * they are reported: the two are replaced one after the other, here and by programs that renew certificates.
+ * they are reported: the two are replaced sequentially, here and by programs that renew certificates.
  */
 function watchCertificate(files: CertificateFiles, { onChanged, onUnusable }: CertificateWatch): () => void {
   let isEnded = false;

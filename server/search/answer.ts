@@ -29,7 +29,8 @@ const STATE = `SELECT
   (SELECT value FROM facts WHERE name = 'documents') AS documents,
   ${SESSIONS} AS indexedSessions`;
 const DOCUMENT = `SELECT d.agent AS agentId, d.role, d.time, d.turn, d.step, t.text
-  FROM documents d JOIN texts t ON t.number = d.number WHERE d.number = @number`;
+  FROM documents d JOIN texts t ON t.number = d.number
+  WHERE d.number = @number AND d.session = (SELECT number FROM sessions WHERE id = @sessionId)`;
 
 export interface AnswerDeps {
   db: Pick<IndexDb, 'filled' | 'readOnly'>;
@@ -47,8 +48,12 @@ export async function answerSearch(
 ): Promise<SearchAnswer> {
   const end = performance.now() + limits.milliseconds;
   const isLate = () => performance.now() > end;
+  let isCut = false;
   if (live) {
-    const goesOn = async () => !isLate() && !signal.aborted;
+    const goesOn = async () => {
+      isCut = isLate();
+      return !isCut && !signal.aborted;
+    };
     await indexJournal(connection, live, live.length, { newest: true, goesOn });
   }
   const isReadOnly = live === undefined && db.readOnly();
@@ -67,10 +72,12 @@ export async function answerSearch(
   });
   const last = page.matches.at(-1);
   const hasMore = page.hasMore && isFilled;
+  // At the same moment: the number of a removed document may be used again.
+  const documentsFound = page.matches.flatMap((match) => documentOf(connection, match));
   const wanted = wantedTexts(query);
   const found: FoundDocument[] = [];
-  for (const match of page.matches) {
-    found.push(...documentOf(connection, match, wanted));
+  for (const { text, ...document } of documentsFound) {
+    found.push({ ...document, snippet: document.role === 'title' ? text : snippetOf(text, wanted) });
     // Texts are long; other queries go between them.
     await yieldToLoop();
     signal.throwIfAborted();
@@ -79,7 +86,7 @@ export async function answerSearch(
     found,
     hasMore,
     token: hasMore && last ? encodeToken(conditions, generation, last, page.frequencies) : undefined,
-    incomplete: page.incomplete ?? (live && isLate() ? 'deadline' : undefined),
+    incomplete: page.incomplete ?? (isCut ? 'deadline' : undefined),
     state: isReadOnly ? 'readonly' : isFilled ? 'ready' : 'building',
     indexedSessions,
     documents: live ? documentsOf(connection, live.id) : documents,
@@ -96,12 +103,10 @@ function documentsOf({ all }: Connection, id: string): number {
 function documentOf(
   { all }: Connection,
   { number, sessionId, score }: Match,
-  wanted: readonly string[],
-): FoundDocument[] {
-  return documentRows.parse(all(DOCUMENT, { number })).map(({ text, turn, step, ...document }) => ({
+): (Omit<FoundDocument, 'snippet'> & { text: string })[] {
+  return documentRows.parse(all(DOCUMENT, { number, sessionId })).map(({ turn, step, ...document }) => ({
     ...document,
     sessionId,
-    snippet: document.role === 'title' ? text : snippetOf(text, wanted),
     turn: turn ?? undefined,
     step: step ?? undefined,
     score,

@@ -21,6 +21,7 @@ const rowSchema = z.object({
   isShownWrongly: flag.nullable(),
 });
 const rowsSchema = z.array(rowSchema);
+const idRows = z.array(z.object({ id: z.string() }));
 
 /** A place in the order of the sessions. */
 const placeSchema = z.object({ updatedAt: z.number(), id: z.string() });
@@ -86,14 +87,11 @@ export async function fillPass(deps: FillDeps): Promise<boolean> {
     mayRemove,
     portion = PORTION,
   } = deps;
-  // Attaching would create it.
-  if (!existsSync(sessionIndex)) return false;
   const { all } = connection;
-  const reading = <T>(read: () => T): T => withSessionIndex(connection, sessionIndex, read);
+  const reading = <T>(read: () => T): T | undefined => withSessionIndex(connection, sessionIndex, read);
 
-  let hasAllSessions: boolean | undefined;
+  const isFilled = () => all(FILLED).length > 0;
   function readPortion(archived: number, before: Place) {
-    hasAllSessions ??= all(FILLED).length > 0;
     const [last]: Place[] = placesSchema.parse(all(LAST, { archived, ...before, portion }));
     const { updatedAt: lastUpdatedAt, id: lastId } = last ?? AFTER_ALL;
     return { last, rows: rowsSchema.parse(all(DIFFERENT, { archived, ...before, lastUpdatedAt, lastId })) };
@@ -104,7 +102,9 @@ export async function fillPass(deps: FillDeps): Promise<boolean> {
     while (before) {
       if (!(await mayBeginPortion())) return false;
       const place: Place = before;
-      const { last, rows } = reading(() => readPortion(archived, place));
+      const read = reading(() => readPortion(archived, place));
+      if (!read) return false;
+      const { last, rows } = read;
       // Before anything is awaited, because the rows may be outdated then.
       for (const row of rows) if (row.isShownWrongly) setArchived(connection, row.id, row.archived);
       for (const row of rows) {
@@ -117,20 +117,24 @@ export async function fillPass(deps: FillDeps): Promise<boolean> {
       before = last;
     }
   }
-  const removed = reading(() => z.array(z.object({ id: z.string() })).parse(all(REMOVED, { portion })));
+  // The file may have been replaced with one that has not all sessions.
+  const removed = reading(() => (isFilled() ? idRows.parse(all(REMOVED, { portion })) : undefined));
+  if (!removed) return false;
   for (const { id } of removed) {
     if (!(await mayRemove())) return false;
     await removeSession(connection, id);
   }
   storeNumber(connection);
-  return hasAllSessions === true;
+  return true;
 }
 
 /**
- * Attaches the session index for a read alone: while it is attached, a transaction of the search index locks it for
+ * Attaches the session index only for a read, undefined where there is none: while it is attached, a transaction of the search index locks it for
  * writing too, for which turns would wait.
  */
-function withSessionIndex<T>({ exec }: Connection, sessionIndex: string, read: () => T): T {
+function withSessionIndex<T>({ exec }: Connection, sessionIndex: string, read: () => T): T | undefined {
+  // Attaching would create it.
+  if (!existsSync(sessionIndex)) return undefined;
   exec('ATTACH DATABASE @sessionIndex AS session_index', { sessionIndex });
   try {
     return read();

@@ -31,8 +31,8 @@ export interface Portion {
 
 /**
  * Yields the changes of the complete lines up to byte `length` of the journal that are not indexed yet. A journal with
- * another epoch, or one that is shorter than what is indexed of it, is indexed from its start. Throws `internal.error` for a damaged line, errors of the
- * file system and of SQLite.
+ * another epoch, or one that is shorter than what is indexed of it, is indexed from its start. Throws `internal.error`
+ * for a damaged line, errors of the file system and of SQLite.
  */
 export async function* readPortions(
   connection: Connection,

@@ -49,15 +49,18 @@ const unreadable: SearchAnswer = { found: [], hasMore: false, state: 'readonly',
 const isFailureOfIndex = (error: unknown): boolean =>
   isUnwritable(error) || isSqliteError(error) || error instanceof FileLockError;
 
+/** The session of a live search is indexed for it: failures of others do not concern it. */
+const failureOf = ({ live }: SearchJob) => (live ? () => undefined : indexer.failure);
+
 async function search(job: SearchJob, signal: AbortSignal): Promise<SearchAnswer> {
   searching += 1;
   try {
     if (await db.refresh()) indexer.checkFilled();
-    return await answerSearch({ db, connection, failure: indexer.failure }, job, signal);
+    return await answerSearch({ db, connection, failure: failureOf(job) }, job, signal);
   } catch (error) {
     if (job.live && isFailureOfIndex(error)) {
       const memory = memoryIndexes(job.live.id);
-      return await answerSearch({ db, connection: memory, failure: indexer.failure }, job, signal);
+      return await answerSearch({ db, connection: memory, failure: failureOf(job) }, job, signal);
     }
     if (isUnwritable(error)) return unreadable;
     throw error;

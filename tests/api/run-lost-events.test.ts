@@ -9,7 +9,10 @@ import { startWorld, type World } from '#support/world.ts';
 import { runPrompt, type RunOptions } from '../../clients/run/main.ts';
 
 let world: World;
-beforeAll(async () => (world = await startWorld()));
+beforeAll(async () => {
+  const hook = { event: 'UserPromptSubmit', matcher: 'secret', command: 'echo not here >&2; exit 2' };
+  world = await startWorld({ config: { hooks: [hook] } });
+});
 afterAll(() => world.close());
 
 const frameSchema = z.object({
@@ -131,6 +134,18 @@ it.each([
   world.model.enqueue({ text: 'Forty-two.' });
   const { code, text } = await run({ WebSocket: losing(first, last) });
   expect({ code, text }).toEqual({ code: 0, text: 'Forty-two.' });
+});
+
+it.each([
+  ['blocked', 'a secret', 1, 'prompt.completed'],
+  ['completed', 'Go', 0, 'turn.started'],
+])('is %s as its own prompt in a session with an earlier turn', async (reason, prompt, code, first) => {
+  const { id } = await world.session();
+  world.model.enqueue({ text: 'The earlier answer.' });
+  expect(await run({ WebSocket, session: id, prompt: 'Earlier' })).toMatchObject({ code: 0 });
+  if (reason === 'completed') world.model.enqueue({ text: 'Its own answer.' });
+  const found = await run({ WebSocket: losing(first, 'prompt.completed'), session: id, prompt });
+  expect(found).toMatchObject({ code, reason, text: reason === 'completed' ? 'Its own answer.' : '' });
 });
 
 it('prints a request whose event was lost for the program that answers it', async () => {

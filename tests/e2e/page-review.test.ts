@@ -294,11 +294,16 @@ it('keeps unsent comments over a reload, and an unfinished one with its lines on
 
   await page.reload();
   await comments.getByText('Say more.').waitFor();
+  // Its lines may be gone, but it can be continued.
+  await page.getByRole('button', { name: /^Continue the comment on new.txt/ }).click();
+  expect(await comment().inputValue()).toBe('Half');
+  await page.getByRole('button', { name: 'Cancel' }).click();
   await file('new.txt').click();
   await line('new.txt', 'added: lines').click();
   await page.keyboard.press('c');
   await comment().waitFor();
   expect(await comment().inputValue()).toBe('Half');
+  expect(await page.getByRole('button', { name: 'Send 1 comment' }).count()).toBe(1);
   await comment().fill('Half no more.');
   await page.keyboard.press('Control+Enter');
 

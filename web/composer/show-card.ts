@@ -1,4 +1,4 @@
-/** The way to the card of a request. */
+/** Scrolls to the card of a request. */
 import { nextTick } from 'vue';
 import type { OpenSession } from '../stores/session.ts';
 import type { Workbench } from '../stores/workbench.ts';

@@ -15,7 +15,7 @@ export interface Problem {
 /** An error of the page whose message is written for people, such as one about a text that was typed. */
 export class ExplainedError extends Error {}
 
-const BUSY = 40901;
+export const BUSY = 40901;
 
 /** Whether another server has opened the session, so that no stop of a turn from here can help. */
 export const isHeldElsewhere = (error: unknown): boolean =>

@@ -1,11 +1,10 @@
 /** The refusals of changes of the conversation. */
 import { ApiError } from '@service-code/client';
 import { message, type Message } from '../messages/messages.ts';
-import { isHeldElsewhere } from '../messages/problem.ts';
+import { BUSY, isHeldElsewhere } from '../messages/problem.ts';
 import { isObject } from './is-object.ts';
 
 const UNDO_UNAVAILABLE = 40911;
-const BUSY = 40901;
 /** `prompt.not_found` and `prompt.already_completed`. */
 const NOT_QUEUED = [40402, 40903];
 

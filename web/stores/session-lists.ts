@@ -49,7 +49,12 @@ export function createSessionLists(
     try {
       await Promise.all([
         open.read({
-          others: readWaiting,
+          // The first page is displayed also without them.
+          others: () =>
+            readWaiting().catch((error: unknown) => {
+              report(error);
+              return [];
+            }),
           meanwhile: () => {
             // Older than the request, and so part of the reply.
             applyPending();

@@ -13,20 +13,22 @@ import {
 /** Sessions of the first page, and of each further one. */
 const FIRST_PAGE = 50;
 const NEXT_PAGE = 100;
+/** Sessions that are read individually at the same time. */
+const CONCURRENT = 8;
 
 export interface FirstRead {
   /** Returns the events that arrived during the read. */
   meanwhile?: () => EventFrame[];
-  /** Ids of sessions that are listed on whatever page they are; archived and unknown ones are skipped. */
+  /** Ids of sessions that are listed regardless of their page; archived and unknown ones are skipped. */
   others?: () => Promise<readonly string[]>;
 }
 
 /** Reads sessions individually; archived and unknown ones are skipped. */
 export async function readOpen(rest: Pick<Rest, 'session'>, ids: readonly string[]): Promise<Session[]> {
   const found: Session[] = [];
-  for (const id of ids) {
-    const session = await rest.session(id).catch(() => undefined);
-    if (session && !session.archived) found.push(session);
+  for (let at = 0; at < ids.length; at += CONCURRENT) {
+    const read = ids.slice(at, at + CONCURRENT).map((id) => rest.session(id).catch(() => undefined));
+    for (const session of await Promise.all(read)) if (session && !session.archived) found.push(session);
   }
   return found;
 }

@@ -13,9 +13,14 @@ export interface LoadedConversation {
 
 /**
  * Loads the conversation back to a prompt, which only the window of a jump may have, and to what is before it: that
- * stays displayed after the undo. Resolves to undefined if the prompt cannot be reverted.
+ * stays displayed after the undo. Resolves to undefined if the prompt cannot be reverted, or if that is not wanted any
+ * more.
  */
-export async function countUndone({ state, loadOlder }: LoadedConversation, key: string): Promise<number | undefined> {
+export async function countUndone(
+  { state, loadOlder }: LoadedConversation,
+  key: string,
+  isWanted: () => boolean,
+): Promise<number | undefined> {
   const rowsOf = createTimeline();
   for (;;) {
     const loaded = state();
@@ -24,6 +29,7 @@ export async function countUndone({ state, loadOlder }: LoadedConversation, key:
     if (isEnough || !loaded?.hasMoreOlder) return undoCount(rows, key);
     const { length } = loaded.items;
     await loadOlder();
+    if (!isWanted()) return undefined;
     if (state()?.items.length === length) throw new ExplainedError(t('conversation.notLoaded'));
   }
 }

@@ -186,19 +186,13 @@ it('the displayed file is the chosen one, or the first', () => {
 describe('comments', () => {
   it('are stored and restored; a damaged text has none', () => {
     const lines = { from: 2, to: 3, isBefore: true };
-    const stored = {
-      comments: [
-        { id: 1, path: 'a.ts', lines, quote: '-one', text: 'Why?' },
-        { id: 2, path: 'b.ts', lines: undefined, quote: '+two', text: 'How?' },
-      ],
-      unfinished: { 'a.ts:1\n+x': 'Half' },
-    };
+    const stored = [
+      { id: 1, path: 'a.ts', lines, quote: '-one', text: 'Why?', isAdded: true },
+      { id: 2, path: 'b.ts', lines: undefined, quote: '+two', text: 'Half', isAdded: false },
+    ];
     expect(parseComments(stringifyComments(stored))).toEqual(stored);
-    const none = { comments: [], unfinished: {} };
-    expect(stringifyComments(none)).toBe('');
-    for (const text of ['', '{', 'null', '[]', '{"comments":[1,{"path":"a"}],"unfinished":{"a":1}}']) {
-      expect(parseComments(text)).toEqual(none);
-    }
+    expect(stringifyComments([])).toBe('');
+    for (const text of ['', '{', 'null', '[]', '{}', '[1,{"path":"a"}]']) expect(parseComments(text)).toEqual([]);
   });
 
   it('name the lines of the changed file, or else of the earlier one', () => {
@@ -218,8 +212,8 @@ describe('comments', () => {
     if (!first || !second) throw new Error('no lines');
     expect(
       reviewPrompt([
-        { ...first, id: 1, text: 'Why? ' },
-        { ...second, id: 2, text: 'A shorter one.' },
+        { ...first, id: 1, text: 'Why? ', isAdded: true },
+        { ...second, id: 2, text: 'A shorter one.', isAdded: true },
       ]),
     ).toBe(
       [

@@ -13,13 +13,8 @@ export interface CommentedLines {
 export interface LineComment extends CommentedLines {
   id: number;
   text: string;
-}
-
-/** The comments of a session that were not sent. */
-export interface StoredComments {
-  comments: LineComment[];
-  /** Texts that were not added, by `keyOfLines`. */
-  unfinished: Partial<Record<string, string>>;
+  /** A text that was not added yet is not sent. */
+  isAdded: boolean;
 }
 
 function parseLines(value: unknown): CommentedLines['lines'] {
@@ -29,31 +24,28 @@ function parseLines(value: unknown): CommentedLines['lines'] {
 }
 
 /** Reads what `stringifyComments` has returned; a damaged text has no comments. */
-export function parseComments(stored: string): StoredComments {
+export function parseComments(stored: string): LineComment[] {
   let value: unknown;
   try {
-    value = JSON.parse(stored || '{}');
+    value = JSON.parse(stored || '[]');
   } catch {
-    value = {};
+    value = [];
   }
-  const { comments, unfinished } = isObject(value) ? value : {};
-  const read = (Array.isArray(comments) ? comments : []).flatMap((comment: unknown) => {
-    const { path, lines, quote, text } = isObject(comment) ? comment : {};
+  const comments = (Array.isArray(value) ? value : []).flatMap((comment: unknown) => {
+    const { path, lines, quote, text, isAdded } = isObject(comment) ? comment : {};
     if (typeof path !== 'string' || typeof quote !== 'string' || typeof text !== 'string') return [];
-    return [{ path, lines: parseLines(lines), quote, text }];
+    return { path, lines: parseLines(lines), quote, text, isAdded: isAdded === true };
   });
-  const texts = Object.entries(isObject(unfinished) ? unfinished : {});
-  return {
-    comments: read.map((comment, at) => ({ ...comment, id: at + 1 })),
-    unfinished: Object.fromEntries(texts.flatMap(([key, text]) => (typeof text === 'string' ? [[key, text]] : []))),
-  };
+  return numbered(comments);
 }
 
+/** Gives each comment an id of its own. */
+export const numbered = (comments: readonly Omit<LineComment, 'id'>[]): LineComment[] =>
+  comments.map((comment, at) => ({ ...comment, id: at + 1 }));
+
 /** Empty without comments. */
-export function stringifyComments({ comments, unfinished }: StoredComments): string {
-  const isEmpty = comments.length === 0 && Object.keys(unfinished).length === 0;
-  return isEmpty ? '' : JSON.stringify({ comments, unfinished });
-}
+export const stringifyComments = (comments: readonly LineComment[]): string =>
+  comments.length === 0 ? '' : JSON.stringify(comments);
 
 export const keyOfLines = (lines: CommentedLines): string => `${addressOf(lines)}\n${lines.quote}`;
 

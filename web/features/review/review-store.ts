@@ -2,19 +2,21 @@
 import { reactive, watch } from 'vue';
 import type { Draft, Drafts } from '../../stores/drafts.ts';
 import { scopedName } from '../../stores/page-root.ts';
-import { parseComments, stringifyComments, type StoredComments } from './comments.ts';
+import { numbered, parseComments, stringifyComments, type LineComment } from './comments.ts';
 
 export type Source = 'turn' | 'session' | 'tree';
 
-export interface ReviewState extends StoredComments {
+export interface ReviewState {
   source: Source;
   /** Path of the displayed file, by source. */
   paths: Partial<Record<Source, string>>;
+  /** The comments that were not sent. */
+  comments: LineComment[];
   /** By source and path. */
   viewed: Map<string, ViewedFile>;
 }
 
-/** The content that was viewed; another one is not. */
+/** The content that a person has viewed: a file whose content differs is not viewed. */
 export interface ViewedFile {
   version: string;
   /** The displayed lines; undefined until they were read. */
@@ -32,20 +34,18 @@ const states = new Map<string, ReviewState>();
 export function reviewState(sessionId: string, drafts: Drafts): ReviewState {
   const known = states.get(sessionId);
   if (known) return known;
-  const state = reactive<ReviewState>({ source: 'turn', paths: {}, comments: [], unfinished: {}, viewed: new Map() });
+  const state = reactive<ReviewState>({ source: 'turn', paths: {}, comments: [], viewed: new Map() });
   states.set(sessionId, state);
   void keepComments(state, drafts.of(`review.${sessionId}`));
   return state;
 }
 
-async function keepComments(state: StoredComments, draft: Pick<Draft, 'text' | 'restored'>) {
+async function keepComments(state: ReviewState, draft: Pick<Draft, 'text' | 'restored'>) {
   await draft.restored;
-  const stored = parseComments(draft.text.value);
   // A person may have added some meanwhile.
-  state.comments.unshift(...stored.comments);
-  state.unfinished = { ...stored.unfinished, ...state.unfinished };
+  state.comments = numbered([...parseComments(draft.text.value), ...state.comments]);
   watch(
-    () => stringifyComments(state),
+    () => stringifyComments(state.comments),
     (text) => (draft.text.value = text),
     { immediate: true },
   );

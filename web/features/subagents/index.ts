@@ -14,7 +14,7 @@ export const subagents: Feature = {
   cards: SubagentCards,
 };
 
-/** Listed for the place of its tab. */
+/** A separate feature, so that its tab follows Plan and tasks. */
 export const agentsPanel: Feature = {
   panels: [{ id: 'agents', label: t('agents.title'), icon: 'bot', component: AgentsPanel }],
 };

@@ -35,6 +35,8 @@ export const review = {
   'review.refresh': 'Read again',
   'review.comment': 'Comment',
   'review.comment-on': ({ address }: { address: string }) => `Comment on ${address}`,
+  'review.comment-continue': 'Continue',
+  'review.comment-continue-on': ({ address }: { address: string }) => `Continue the comment on ${address}`,
   'review.comment-add': 'Add',
   'review.comments': 'Comments',
   'review.comment-remove': ({ address }: { address: string }) => `Remove the comment on ${address}`,
