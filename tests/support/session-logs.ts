@@ -2,7 +2,7 @@
 import { access, constants, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach } from 'vitest';
+import { beforeEach, onTestFinished } from 'vitest';
 import { systemClock } from '#server/clock.ts';
 import { frameText, type EventFrame } from '#server/events/frame.ts';
 import { features } from '#server/features/features.ts';
@@ -40,9 +40,11 @@ export async function temporaryFolder({ inMemory = false } = {}): Promise<{ path
 export function useTemporaryFolder(options?: { inMemory?: boolean }): { readonly path: string } {
   let folder: Awaited<ReturnType<typeof temporaryFolder>> | undefined;
   beforeEach(async () => {
-    folder = await temporaryFolder(options);
+    const made = await temporaryFolder(options);
+    folder = made;
+    // The first that is registered is called last: what the test has opened is closed before.
+    onTestFinished(() => made.remove());
   });
-  afterEach(() => folder?.remove());
   return {
     get path() {
       if (!folder) throw new Error('the folder exists only during a test');
