@@ -67,6 +67,8 @@ export async function measurePageStart({ builds, model, quick, report }) {
     const events = await follow(server, [id]);
     const session = sessionWith(client, id);
     for (let turn = 0; turn < TURNS; turn += 1) await session.turn(events, 'READ the file.');
+    const connections = async () => (await client.api('GET', '/connections')).connections.length;
+    const withoutPage = await connections();
 
     const [first, more, shifts] = [[], [], []];
     for (const _ of loads) {
@@ -105,15 +107,14 @@ export async function measurePageStart({ builds, model, quick, report }) {
     }
 
     const tasks = [];
-    const connections = async () => (await client.api('GET', '/connections')).connections.length;
     for (const _ of loads) {
-      const before = await connections();
+      // The page before may not be closed yet.
+      await until(async () => (await connections()) === withoutPage);
       const loaded = async () => {
-        await until(async () => (await connections()) > before);
+        await until(async () => (await connections()) > withoutPage);
         await delay(SETTLED_MS);
       };
       tasks.push(await longestTaskOfLoad(browser, start, loaded));
-      await until(async () => (await connections()) === before);
     }
     report.line({ name: 'page: longest task at start', unit: 'ms CPU', now: tasks, aim: { most: 60 } });
     report.note(
