@@ -72,6 +72,9 @@ describe.skipIf(mountsForbidden() !== undefined)('a cache that cannot be written
       expect(none).toEqual([]);
       expect(state).toMatchObject({ state: 'readonly', stale: true, degraded: expect.any(String) });
     });
+    // That does not concern a loaded session.
+    const again = await search(server, { query: 'beluga', container: { session_id: live } });
+    expect(again.index_state).toEqual({ state: 'ready', indexed_sessions: 1, total_sessions: 1, documents: 3 });
   });
 
   it('is served without the companion files of a database', async () => {
